@@ -1,0 +1,191 @@
+"""Every error duly raises, in one tree.
+
+    DulyError
+    ├── Invalid                    a value was refused; nothing was changed
+    │   ├── CronInvalid                SCHEDULE_CRON_INVALID
+    │   ├── TimezoneInvalid            SCHEDULE_TIMEZONE_INVALID
+    │   ├── IntervalTooShort           SCHEDULE_INTERVAL_TOO_SHORT
+    │   ├── MomentInPast               SCHEDULE_MOMENT_IN_PAST
+    │   ├── TopicInvalid               SCHEDULE_TOPIC_INVALID
+    │   ├── RetryPolicyInvalid         SCHEDULE_RETRY_POLICY_INVALID
+    │   ├── PayloadTooLarge            PAYLOAD_TOO_LARGE
+    │   └── ValidationFailed           VALIDATION_FAILED
+    ├── NotFound                   SCHEDULE_JOB_NOT_FOUND
+    ├── Conflict                   the request is well formed, the state does not allow it
+    │   ├── KeyInUse                   SCHEDULE_KEY_IN_USE
+    │   ├── ClientRequestIdInUse       SCHEDULE_CLIENT_REQUEST_ID_IN_USE
+    │   ├── NotCancellable             SCHEDULE_JOB_NOT_CANCELLABLE
+    │   ├── RunActive                  SCHEDULE_RUN_ACTIVE
+    │   └── RevisionStale              SCHEDULE_REVISION_STALE
+    ├── WaitTimeout                WAIT_TIMEOUT
+    ├── LeaseLost                  LEASE_LOST: the store gave the run to a newer attempt
+    ├── ConfigurationError         CONFIGURATION_INVALID
+    │   └── SchemaMismatch             SCHEMA_MISMATCH
+    └── StoreError                 the store did not answer as hoped
+        ├── StoreUnavailable           STORE_UNAVAILABLE: nothing was done
+        ├── OutcomeUnknown             OUTCOME_UNKNOWN: it may have been done; repeating it is safe
+        └── EnqueueFailure             SCHEDULE_ENQUEUE_FAILURE
+
+    Fatal (raised by a handler)    this run must not be tried again
+
+``SCHEDULE_JOB_ALREADY_CANCELLED`` is a code without an exception: cancelling twice is fine and only logged.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+ALREADY_CANCELLED = "SCHEDULE_JOB_ALREADY_CANCELLED"
+
+
+class DulyError(Exception):
+    """The root of the tree; ``code`` is stable, ``details`` carries the ids and values involved."""
+
+    code: ClassVar[str] = "DULY_ERROR"
+
+    def __init__(self, message: str, **details: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details = details
+
+
+class Invalid(DulyError):
+    """A value was refused: the message says what was given, what was expected and what to do."""
+
+    code = "VALIDATION_FAILED"
+
+    def __init__(
+        self, message: str, *, field: str | None = None, got: object = None, expected: str | None = None, **details: Any
+    ) -> None:
+        super().__init__(message, **details)
+        self.field = field
+        self.got = got
+        self.expected = expected
+
+
+class CronInvalid(Invalid):
+    code = "SCHEDULE_CRON_INVALID"
+
+
+class TimezoneInvalid(Invalid):
+    code = "SCHEDULE_TIMEZONE_INVALID"
+
+
+class IntervalTooShort(Invalid):
+    code = "SCHEDULE_INTERVAL_TOO_SHORT"
+
+
+class MomentInPast(Invalid):
+    code = "SCHEDULE_MOMENT_IN_PAST"
+
+
+class TopicInvalid(Invalid):
+    code = "SCHEDULE_TOPIC_INVALID"
+
+
+class RetryPolicyInvalid(Invalid):
+    code = "SCHEDULE_RETRY_POLICY_INVALID"
+
+
+class PayloadTooLarge(Invalid):
+    code = "PAYLOAD_TOO_LARGE"
+
+
+class ValidationFailed(Invalid):
+    code = "VALIDATION_FAILED"
+
+
+class NotFound(DulyError):
+    """No schedule or run has that id or key."""
+
+    code = "SCHEDULE_JOB_NOT_FOUND"
+
+
+class Conflict(DulyError):
+    """The request is well formed, but the present state does not allow it."""
+
+    code = "CONFLICT"
+
+
+class KeyInUse(Conflict):
+    code = "SCHEDULE_KEY_IN_USE"
+
+    def __init__(self, key: str, existing_id: str) -> None:
+        super().__init__(
+            f"schedule key {key!r} is in use by schedule {existing_id}; choose another key, or update that schedule",
+            key=key,
+            existing_id=existing_id,
+        )
+        self.existing_id = existing_id
+
+
+class ClientRequestIdInUse(Conflict):
+    code = "SCHEDULE_CLIENT_REQUEST_ID_IN_USE"
+
+    def __init__(self, client_request_id: str, existing_id: str) -> None:
+        super().__init__(
+            f"client request id {client_request_id!r} was already used for schedule {existing_id}",
+            client_request_id=client_request_id,
+            existing_id=existing_id,
+        )
+        self.existing_id = existing_id
+
+
+class NotCancellable(Conflict):
+    code = "SCHEDULE_JOB_NOT_CANCELLABLE"
+
+
+class RunActive(Conflict):
+    code = "SCHEDULE_RUN_ACTIVE"
+
+
+class RevisionStale(Conflict):
+    code = "SCHEDULE_REVISION_STALE"
+
+
+class WaitTimeout(DulyError, TimeoutError):
+    """The run had not finished when the wait ended; the run itself goes on."""
+
+    code = "WAIT_TIMEOUT"
+
+
+class LeaseLost(DulyError):
+    """The store gave the run to a newer attempt; nothing this attempt writes is kept."""
+
+    code = "LEASE_LOST"
+
+
+class ConfigurationError(DulyError):
+    code = "CONFIGURATION_INVALID"
+
+
+class SchemaMismatch(ConfigurationError):
+    """The database holds tables that this version of duly must not touch."""
+
+    code = "SCHEMA_MISMATCH"
+
+
+class StoreError(DulyError):
+    code = "STORE_ERROR"
+
+
+class StoreUnavailable(StoreError):
+    """The store could not be reached or refused the work; nothing was done."""
+
+    code = "STORE_UNAVAILABLE"
+
+
+class OutcomeUnknown(StoreError):
+    """The connection broke around the commit: it may have been done, and repeating it is safe."""
+
+    code = "OUTCOME_UNKNOWN"
+
+
+class EnqueueFailure(StoreError):
+    """The write of a run was refused or lost; a retry with the same ids is safe."""
+
+    code = "SCHEDULE_ENQUEUE_FAILURE"
+
+
+class Fatal(Exception):
+    """Raised by a handler: this run must not be tried again."""

@@ -1,0 +1,61 @@
+"""Counting windows gives the same as walking through them, and does not take longer for more of them."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from duly.core.timing import Cron, Every, Once
+
+EXPRESSIONS = ["* * * * *", "*/7 * * * *", "30 2 * * *", "*/15 1-3 * * *", "0 0 29 2 *", "0 9 L * *", "15 2 * * SUN#1"]
+ZONES = ["UTC", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia", "Africa/Casablanca", "America/Sao_Paulo"]
+DAY_MS = 86_400_000
+
+
+def ms(text: str) -> int:
+    return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1000)
+
+
+@settings(max_examples=150)
+@given(
+    expr=st.sampled_from(EXPRESSIONS),
+    zone=st.sampled_from(ZONES),
+    gap=st.sampled_from(["fire_after", "skip"]),
+    fold=st.sampled_from(["first", "second", "both"]),
+    after=st.integers(ms("2010-01-01T00:00:00"), ms("2028-01-01T00:00:00")),
+    span=st.integers(0, 9 * DAY_MS),
+)
+def test_a_count_equals_a_walk(expr: str, zone: str, gap: str, fold: str, after: int, span: int) -> None:
+    cron = Cron(expr, zone, dst_gap=gap, dst_fold=fold)  # type: ignore[arg-type]
+    assert cron.count_between_ms(after, after + span) == sum(1 for _ in cron.between_ms(after, after + span))
+
+
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize("fold", ["first", "second", "both"])
+def test_a_count_over_every_change_of_two_years_equals_a_walk(zone: str, fold: str) -> None:
+    cron = Cron("*/20 1-3 * * *", zone, dst_fold=fold)  # type: ignore[arg-type]
+    after, until = ms("2010-06-01T00:00:00"), ms("2012-06-01T00:00:00")
+    assert cron.count_between_ms(after, until) == sum(1 for _ in cron.between_ms(after, until))
+
+
+def test_a_year_of_seconds_is_counted_by_its_masks() -> None:
+    cron = Cron("* * * * * *", "America/New_York")
+    after = ms("2026-01-01T00:00:00")
+    assert cron.count_between_ms(after, ms("2027-01-01T00:00:00")) == 365 * 86_400
+
+
+def test_a_count_over_centuries_keeps_the_calendar() -> None:
+    cron = Cron("0 0 29 2 *")
+    assert cron.count_between_ms(ms("1600-01-01T00:00:00"), ms("2401-01-01T00:00:00")) == 2 * 97 + 1
+
+
+@pytest.mark.parametrize(("after", "until", "count"), [(0, 0, 0), (0, 999, 0), (0, 1000, 1), (-1, 5000, 6), (10, 5, 0)])
+def test_intervals_are_counted_in_closed_form(after: int, until: int, count: int) -> None:
+    assert Every(seconds=1).count_between_ms(after, until) == count
+
+
+def test_a_one_shot_counts_once() -> None:
+    once = Once("2027-03-15T14:00:00Z")
+    assert once.count_between_ms(once.at_ms - 1, once.at_ms) == 1
+    assert once.count_between_ms(once.at_ms, once.at_ms + 1) == 0

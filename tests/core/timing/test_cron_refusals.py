@@ -1,0 +1,107 @@
+"""Refusals say which field, what was given and what was expected."""
+
+from itertools import islice
+
+import pytest
+
+from duly.core.errors import CronInvalid
+from duly.core.timing import Cron
+
+
+@pytest.mark.parametrize(
+    "expr, message",
+    [
+        ("0 25 * * *", "cron field 'hour' is '25'; expected 0-23"),
+        ("0 1,25 * * *", "cron field 'hour' has '25' in '1,25'; expected 0-23"),
+        ("60 * * * *", "cron field 'minute' is '60'; expected 0-59"),
+        ("60 0 0 * * *", "cron field 'second' is '60'; expected 0-59"),
+        ("0 0 32 * *", "cron field 'day of month' is '32'; expected 1-31 or L"),
+        ("0 0 1 13 *", "cron field 'month' is '13'; expected 1-12 or JAN-DEC"),
+        ("0 0 * * 8", "cron field 'day of week' is '8'; expected 0-7 or SUN-SAT, also 5L or 5#2"),
+        ("0 22-2 * * *", "cron field 'hour' is '22-2'; expected a range from low to high, such as 1-5"),
+        ("*/61 * * * *", "cron field 'minute' is '*/61'; expected a step of 1-60"),
+        ("0 */25 * * *", "cron field 'hour' is '*/25'; expected a step of 1-24"),
+        ("0 0 * * 1/2", "cron field 'day of week' is '1/2'; expected a range before the step, such as 1-5/2"),
+        ("0 0 * * mon#6", "cron field 'day of week' is 'mon#6'; expected 0-7 or SUN-SAT, also 5L or 5#2"),
+        ("* * * *", "cron expression '* * * *' has 4 fields; expected 5 (minute hour day month weekday), or 6"),
+        ("0 0 31 2 *", "cron expression '0 0 31 2 *' never fires: month '2' has no day '31'"),
+    ],
+)
+def test_the_message_names_field_value_and_expectation(expr, message):
+    with pytest.raises(CronInvalid) as refusal:
+        Cron(expr)
+    assert str(refusal.value).startswith(message)
+
+
+def test_the_parts_of_a_refusal_can_be_read_one_by_one():
+    with pytest.raises(CronInvalid) as refusal:
+        Cron("0 25 * * *")
+    assert (refusal.value.field, refusal.value.got, refusal.value.expected) == ("hour", "25", "0-23")
+
+
+@pytest.mark.parametrize(
+    "expr",
+    [
+        "*" * 257 + " * * * *",
+        "0 0 " + "1," * 200 + "1 * *",
+        "9" * 250 + " * * * *",
+        "0\u00a02 * * *",
+        "0\u30002 * * *",
+        "0 2 * *\n*",
+        "0 2 * * *\x00",
+    ],
+)
+def test_long_or_strange_text_is_refused_in_a_short_printable_message(expr):
+    with pytest.raises(CronInvalid) as refusal:
+        Cron(expr)
+    assert len(str(refusal.value)) < 500
+    assert str(refusal.value).isprintable()
+
+
+@pytest.mark.parametrize("expr", [None, 5, b"* * * * *", ["* * * * *"], {}])
+def test_what_is_not_text_is_refused(expr):
+    with pytest.raises(CronInvalid, match="expected text"):
+        Cron(expr)
+
+
+@pytest.mark.parametrize(
+    "expr",
+    ["0 0 0 * *", "0 0 ?/2 * *", "0 0 *,? * *", "? * * * *", "0 0 L-3 * *", "0 0 LW * *", "0 0 * * L", "0 0 1L * *"],
+)
+def test_near_misses_of_the_day_fields_are_refused(expr):
+    with pytest.raises(CronInvalid):
+        Cron(expr)
+
+
+@pytest.mark.parametrize("expr", ["0 0 30 2 1", "0 0 31 2 MON#5", "0 0 31 2,3 *", "0 0 31,L 2 *", "0 0 * 2 SUN#5"])
+def test_what_fires_only_now_and_then_is_not_taken_for_never(expr):
+    assert Cron(expr).next_after_ms(0) is not None
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        ("*/1 * * * *", "* * * * *"),
+        ("0-59 0-23 * * *", "* * * * *"),
+        ("0 0 * * 1-7", "0 0 * * 0-6"),
+        ("0 0 * * FRI-SUN", "0 0 * * 5,6,0"),
+        ("0 0 1 jan,Feb *", "0 0 1 1-2 *"),
+        ("00 02 * * *", "0 2 * * *"),
+        ("5/10 * * * *", "5-59/10 * * * *"),
+        ("0 0 ? * ?", "0 0 * * *"),
+        ("30 2 * * *", "0 30 2 * * *"),
+        ("0 0 * * 7#1", "0 0 * * SUN#1"),
+        ("0 0 * * sunl", "0 0 * * 0L"),
+    ],
+)
+def test_writing_a_field_differently_changes_nothing(one, other):
+    for zone in ("UTC", "America/New_York"):
+        since, until = 1_770_000_000_000, 1_780_000_000_000
+        first, second = (islice(Cron(expr, zone).between_ms(since, until), 30) for expr in (one, other))
+        assert list(first) == list(second)
+
+
+def test_a_star_with_a_step_restricts_the_day_so_either_day_fires():
+    either = Cron("0 0 */31 * 1")
+    assert either.next_after_ms(0) == 4 * 86_400_000  # Monday, 5 January 1970
+    assert Cron("0 0 * * 1") != either
