@@ -1,0 +1,67 @@
+"""Identity: pure functions from what a thing is to what it is called.
+
+A window's run id is derived from the schedule's id and the window's instant, so every instance that fires the same
+window builds the same primary key, and the store refuses the second one. It has the UUIDv7 layout: ids sort by
+window. Identity never uses the schedule's key: a purged key may return.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import blake2b
+
+from .errors import ValidationFailed
+
+KEY_EXPECTED = "1 to 200 of A-Z a-z 0-9 . _ : @ - starting with a letter or a digit"
+_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@-]{0,199}", re.ASCII)
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_WINDOW_KEY = re.compile(r"sched:(.{1,200}):(\d{1,15})", re.ASCII)
+_TIME_BITS = (1 << 48) - 1
+
+
+def uuid7(at: int, entropy: bytes) -> str:
+    """Lay out an instant (epoch ms) and ten bytes as a UUIDv7."""
+    tail = int.from_bytes(entropy, "big")
+    bits = (at & _TIME_BITS) << 80 | 0x7 << 76 | (tail >> 68 & 0xFFF) << 64 | 0x2 << 62 | tail & 0x3FFFFFFFFFFFFFFF
+    text = f"{bits:032x}"
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def window_run_id(schedule_id: str, window_at: int) -> str:
+    """Name the one run (or skipped row) that a window of a schedule can ever have."""
+    return uuid7(window_at, blake2b(f"{schedule_id}/{window_at}".encode(), digest_size=10).digest())
+
+
+def request_run_id(schedule_id: str, request_id: str, at: int) -> str:
+    """Name the run of a request (a backfilled window, a trigger) so that a repeated request finds it again."""
+    return uuid7(at, blake2b(f"{schedule_id}/{request_id}/{at}".encode(), digest_size=10).digest())
+
+
+def window_key(key: str, window_at: int) -> str:
+    """Show a window the way people and logs name it: ``sched:<schedule key>:<epoch ms>``."""
+    return f"sched:{key}:{window_at}"
+
+
+def parse_window_key(text: str) -> tuple[str, int] | None:
+    """Read ``sched:<schedule key>:<epoch ms>`` back, or answer None when it is not one."""
+    found = _WINDOW_KEY.fullmatch(text)
+    return (found[1], int(found[2])) if found else None
+
+
+def is_id(text: str) -> bool:
+    """Tell whether a text is an id (lower-case hyphenated UUID) rather than a key."""
+    return _UUID.fullmatch(text) is not None
+
+
+def check_key(key: str) -> str:
+    """Answer the key, or refuse it by name."""
+    if not isinstance(key, str) or not _KEY.fullmatch(key):
+        raise ValidationFailed(
+            f"schedule key is {_shown(key)}; expected {KEY_EXPECTED}", field="key", got=key, expected=KEY_EXPECTED
+        )
+    return key
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."

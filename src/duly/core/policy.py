@@ -1,0 +1,105 @@
+"""The policies of a schedule, as values that refuse to hold nonsense."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from typing import TypeVar
+
+from .errors import RetryPolicyInvalid, ValidationFailed
+
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+class Backoff(StrEnum):
+    EXPONENTIAL = "exponential"
+    FIXED = "fixed"
+
+
+class Overlap(StrEnum):
+    """What to do with a window while a run of the same schedule has not ended."""
+
+    SKIP = "skip"
+    QUEUE = "queue"
+    CANCEL_PREVIOUS = "cancel_previous"
+    ALLOW = "allow"
+
+
+class Missed(StrEnum):
+    """Which of the windows missed during an outage still fire."""
+
+    LATEST = "latest"
+    SKIP = "skip"
+    ALL = "all"
+
+
+def choose(kind: type[Choice], value: object, field: str) -> Choice:
+    """Turn a word into one of the allowed ones, or say which are."""
+    try:
+        return kind(str(value))
+    except ValueError:
+        allowed = " | ".join(kind)
+        raise ValidationFailed(
+            f"{field} is {value!r}; expected {allowed}", field=field, got=value, expected=allowed
+        ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """How often a run may be tried, and how long it waits in between (seconds)."""
+
+    max_attempts: int = 3
+    backoff: Backoff = Backoff.EXPONENTIAL
+    delay: float = 5
+    max_delay: float = 3600
+    jitter: float = 0.2
+
+    def __post_init__(self) -> None:
+        try:
+            object.__setattr__(self, "backoff", Backoff(self.backoff))
+        except ValueError:
+            raise _bad_retry("backoff", self.backoff, "exponential | fixed") from None
+        if type(self.max_attempts) is not int or not 1 <= self.max_attempts <= 100:
+            raise _bad_retry("max_attempts", self.max_attempts, "a whole number from 1 to 100")
+        for field, low, high in (("delay", 0, 86_400), ("max_delay", 0, 86_400), ("jitter", 0, 1)):
+            value = getattr(self, field)
+            if type(value) not in (int, float) or not math.isfinite(value) or not low <= value <= high:
+                raise _bad_retry(field, value, f"a number from {low} to {high}")
+
+
+@dataclass(frozen=True, slots=True)
+class CatchUp:
+    """Which missed windows still fire: the rule, how late they may be, and how many at most."""
+
+    policy: Missed = Missed.LATEST
+    max_lateness: timedelta = timedelta(hours=24)
+    max_runs: int = 100
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "policy", choose(Missed, self.policy, "catch_up"))
+        if isinstance(self.max_lateness, int | float) and not isinstance(self.max_lateness, bool):
+            object.__setattr__(self, "max_lateness", timedelta(seconds=self.max_lateness))
+        if not isinstance(self.max_lateness, timedelta) or self.max_lateness < timedelta(0):
+            raise ValidationFailed(
+                f"catch_up max_lateness is {self.max_lateness!r}; expected seconds or a timedelta, 0 or more",
+                field="catch_up.max_lateness",
+                got=self.max_lateness,
+                expected="0 or more",
+            )
+        if type(self.max_runs) is not int or not 1 <= self.max_runs <= 10_000:
+            raise ValidationFailed(
+                f"catch_up max_runs is {self.max_runs!r}; expected a whole number from 1 to 10000",
+                field="catch_up.max_runs",
+                got=self.max_runs,
+                expected="1-10000",
+            )
+
+    @property
+    def max_lateness_ms(self) -> int:
+        return self.max_lateness // timedelta(milliseconds=1)
+
+
+def _bad_retry(field: str, got: object, expected: str) -> RetryPolicyInvalid:
+    return RetryPolicyInvalid(f"retry {field} is {got!r}; expected {expected}", field=field, got=got, expected=expected)

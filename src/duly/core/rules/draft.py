@@ -1,0 +1,159 @@
+"""A plan in the making: what one fire does with the windows of one schedule, in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from duly.core.ids import window_run_id
+from duly.core.rules.missed import Dropped
+from duly.core.rules.overlap import Admission, admit, in_lane
+from duly.core.rules.plans import FireRules, Plan, moved, new_run, unmoved
+from duly.core.rules.windows import Windows, fire_instant, within_end
+from duly.core.run import Hold, NewRun, OpenRun, Reason, SkippedWindows
+from duly.core.schedule import Cursor, Definition
+from duly.core.timing import Every, Once
+
+
+class Draft:
+    """Deals with windows oldest first; ``close`` makes the plan."""
+
+    def __init__(
+        self,
+        cursor: Cursor,
+        definition: Definition,
+        open_runs: Sequence[OpenRun],
+        now: int,
+        rules: FireRules,
+        tenant: str,
+    ) -> None:
+        self.cursor = cursor
+        self.definition = definition
+        self._open = list(open_runs)
+        self.now = now
+        self.rules = rules
+        self._tenant = tenant
+        self._born: dict[str, NewRun] = {}
+        self._dropped: list[Dropped] = []
+        self._cancel_running: list[str] = []
+        self._cancel_waiting: list[str] = []
+        self._dealt: int | None = None
+
+    @property
+    def spent(self) -> bool:
+        """Whether the schedule has fired as often as it may."""
+        max_runs = self.definition.max_runs
+        return max_runs is not None and self.cursor.fired + len(self._born) >= max_runs
+
+    def drop(self, dropped: Dropped) -> None:
+        """Pass over windows that are not to fire."""
+        self._dropped.append(dropped)
+        self._dealt = dropped.until
+
+    def fire_in_line(self, window: int) -> None:
+        """Fire a missed window behind everything that is open, whatever the overlap policy."""
+        self._dealt = window
+        run = self._insert(window, fire_instant(self.definition, window), Hold.LANE if self._open else Hold.NONE)
+        # To the windows after it, it looks like a run that is on and being stopped: wait for it, cancel it not.
+        self._open.append(OpenRun(run.id, run.hold, claimed=True, cancel_requested=True))
+
+    def offer(self, window: int, due_at: int) -> None:
+        """Fire a window if the overlap policy lets it, else skip it."""
+        self._dealt = window
+        admission = admit(self.definition, self._open)
+        if admission.refused is not None:
+            self._skip(window, admission.refused)
+            return
+        if admission.cancel_waiting or admission.cancel_running:
+            self._cancel(admission)
+        run = self._insert(window, due_at, admission.hold)
+        self._open.append(OpenRun(run.id, run.hold, claimed=False, cancel_requested=False))
+
+    def close(self, windows: Windows) -> Plan:
+        """The plan; ``windows`` are those that the draft was made from."""
+        next_window, ended = self._next(windows)
+        fire_at = None if next_window is None else fire_instant(self.definition, next_window)
+        if self._dealt is None and not ended:
+            return unmoved(self.cursor, next_window, fire_at)
+        return self._plan(next_window, fire_at, ended)
+
+    def close_at_end(self) -> Plan:
+        """The plan of a schedule that has no window left."""
+        return self._plan(None, None, ended=True)
+
+    def _plan(self, next_window: int | None, fire_at: int | None, ended: bool) -> Plan:
+        cursor = self.cursor
+        dealt = cursor.window_at if self._dealt is None else self._dealt
+        return Plan(
+            moved(cursor, dealt, next_window, fire_at, len(self._born), self.now, ended),
+            list(self._born.values()),
+            [self._row(dropped) for dropped in self._dropped],
+            self._cancel_running,
+            self._cancel_waiting,
+        )
+
+    def _next(self, windows: Windows) -> tuple[int | None, bool]:
+        """The next window, and whether this was the end of the schedule."""
+        timing = self.definition.timing
+        fired = bool(self._born)
+        if isinstance(timing, Once) and self._dealt is not None:
+            return None, not fired  # the end of its run ends a one-shot that has fired
+        if self.spent:
+            return None, True
+        if self._dealt is None:
+            return windows.first, False
+        if isinstance(timing, Every) and timing.after_completion:
+            if fired:
+                return None, False  # the end of the run brings the next window
+            blocked = self._dropped[-1].reason in (Reason.OVERLAP, Reason.QUEUE_FULL)  # else it was missed
+            window = within_end(self.definition, timing.after_end_ms(self._dealt if blocked else self.now))
+            return window, window is None
+        window = windows.following(self._dealt)
+        return window, window is None
+
+    def _insert(self, window: int, due_at: int, hold: Hold) -> NewRun:
+        run = new_run(self.cursor, self.definition, window, due_at, hold, self.now, self.rules, self._tenant)
+        self._born[run.id] = run
+        return run
+
+    def _cancel(self, admission: Admission) -> None:
+        """Make way: what is open and unclaimed ends, what is claimed is asked to, what is unborn stays so."""
+        for run_id in admission.cancel_waiting:
+            unborn = self._born.pop(run_id, None)
+            if unborn is None:
+                self._cancel_waiting.append(run_id)
+            elif unborn.window_at is not None:
+                self._skip(unborn.window_at, Reason.SUPERSEDED)
+        self._cancel_running += admission.cancel_running
+        left = [OpenRun(run.id, run.hold, True, True) for run in self._open if run.claimed]
+        if left and not in_lane(left):
+            # Only missed windows of this plan wait here, and what they waited for was cancelled: the oldest may go.
+            self._born[left[0].id].hold = Hold.NONE
+            left[0] = OpenRun(left[0].id, Hold.NONE, True, True)
+        self._open = left
+
+    def _skip(self, window: int, reason: Reason) -> None:
+        """Record a window that does not fire; neighbours with the same reason share a row."""
+        last = self._dropped[-1] if self._dropped else None
+        if last is not None and last.reason is reason and self._neighbours(last.until, window):
+            self._dropped[-1] = Dropped(reason, last.since, window, last.windows + 1)
+        else:
+            self._dropped.append(Dropped(reason, window, window, 1))
+
+    def _neighbours(self, before: int, window: int) -> bool:
+        return self.definition.timing.next_after_ms(before) == window
+
+    def _row(self, dropped: Dropped) -> SkippedWindows:
+        schedule_id = self.cursor.schedule_id
+        target = self.definition.target
+        return SkippedWindows(
+            id=window_run_id(schedule_id, dropped.until),
+            schedule_id=schedule_id,
+            revision=self.cursor.revision,
+            since=dropped.since,
+            window_at=dropped.until,
+            windows=dropped.windows,
+            job=target.handler,
+            queue=self.definition.queue,
+            reason=dropped.reason,
+            fired_at=self.now,
+        )

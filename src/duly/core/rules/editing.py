@@ -1,0 +1,191 @@
+"""Changes that people make to a schedule, as pure functions of the schedule under its lock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from duly.core.errors import ALREADY_CANCELLED, Conflict, RevisionStale, ValidationFailed
+from duly.core.rules.moving import edited_cursor, resumed_cursor
+from duly.core.run import Reason
+from duly.core.schedule import Cursor, Definition, Facts, Schedule, ScheduleStatus
+
+EDITABLE = frozenset({"name", "description", "owner", "correlation_id", "tags", "app"})
+_LANE_FIELDS = frozenset({"overlap", "max_concurrent", "max_queued", "catch_up"})
+
+
+@dataclass(slots=True)
+class Change:
+    """What a change writes. Parts that stay as they are, are the very objects that were given.
+
+    ``definition`` is the new revision, or None for the same one. ``cancel_waiting``: open runs that nobody has
+    claimed end cancelled, with ``reason``. ``cancel_running``: claimed ones get a cancel request.
+    ``last_attempt``: claimed ones may finish, but get no further attempt. ``release_lane``: how many runs may go at
+    once may have changed, so ask ``lane_release``. ``note`` is for whoever asked, ``changed`` names the fields.
+    """
+
+    facts: Facts
+    cursor: Cursor
+    definition: Definition | None = None
+    cancel_waiting: bool = False
+    cancel_running: bool = False
+    last_attempt: bool = False
+    release_lane: bool = False
+    reason: Reason | None = None
+    by: str | None = None
+    note: str | None = None
+    changed: tuple[str, ...] = ()
+
+
+def pause(schedule: Schedule, now: int, *, reason: str | None, until: int | None = None, by: str | None) -> Change:
+    """Stop firing until a resume. Pausing a paused schedule gives it the new reason and end.
+
+    Who resumes it at ``until`` resumes it as of ``until``, so that a late look at the clock loses no window.
+    """
+    facts, cursor = schedule.facts, schedule.cursor
+    if until is not None and until <= now:
+        raise ValidationFailed(
+            f"schedule {facts.key!r}: the end of the pause has gone by; give a later one, or none",
+            field="until",
+            got=until,
+            expected="an instant after now",
+            id=facts.id,
+        )
+    if cursor.status.ended:
+        return Change(facts, cursor, by=by, note=f"the schedule is {cursor.status} and never fires")
+    facts = replace(
+        facts,
+        paused_at=now if facts.paused_at is None else facts.paused_at,
+        paused_until=until,
+        paused_by=by,
+        pause_reason=reason,
+        updated_at=now,
+    )
+    return Change(facts, _parked(cursor), by=by, changed=("enabled",))
+
+
+def resume(schedule: Schedule, now: int, *, by: str | None, catch_up: bool = False) -> Change:
+    """Fire again from now on: windows that passed during the pause are not missed.
+
+    With ``catch_up`` they are, and the catch-up policy decides about them.
+    """
+    facts, cursor = schedule.facts, schedule.cursor
+    if cursor.status.ended:
+        raise _ended(schedule, "resumed")
+    if facts.paused_at is None:
+        return Change(facts, cursor, by=by, note="the schedule was not paused")
+    cursor = resumed_cursor(cursor, schedule.definition, now, catch_up)
+    ended = cursor.status.ended
+    facts = replace(
+        facts,
+        paused_at=None,
+        paused_until=None,
+        paused_by=None,
+        pause_reason=None,
+        updated_at=now,
+        ended_at=now if ended else None,
+    )
+    note = "its last window passed during the pause" if ended else None
+    return Change(facts, cursor, by=by, note=note, changed=("enabled",))
+
+
+def cancel(schedule: Schedule, now: int, by: str | None) -> Change:
+    """End a schedule: waiting runs are cancelled, a running one gets no further attempt. Repeating it is fine."""
+    facts, cursor = schedule.facts, schedule.cursor
+    if cursor.status.ended:
+        cancelled = cursor.status is ScheduleStatus.CANCELLED
+        note = ALREADY_CANCELLED if cancelled else f"the schedule is already {cursor.status}"
+        return Change(facts, cursor, by=by, note=note)
+    return Change(
+        replace(facts, updated_at=now, ended_at=now),
+        replace(cursor, status=ScheduleStatus.CANCELLED, next_window_at=None, fire_at=None),
+        cancel_waiting=True,
+        last_attempt=True,
+        reason=Reason.SCHEDULE_CANCELLED,
+        by=by,
+        changed=("status",),
+    )
+
+
+def delete(schedule: Schedule, now: int, by: str | None, cancel_running: bool = False) -> Change:
+    """End a schedule that is to go: waiting runs are cancelled, running ones finish unless they are to stop too."""
+    facts, cursor = schedule.facts, schedule.cursor
+    status = cursor.status if cursor.status.ended else ScheduleStatus.CANCELLED
+    return Change(
+        replace(facts, updated_at=now, ended_at=now if facts.ended_at is None else facts.ended_at),
+        replace(cursor, status=status, next_window_at=None, fire_at=None),
+        cancel_waiting=True,
+        cancel_running=cancel_running,
+        reason=Reason.SCHEDULE_DELETED,
+        by=by,
+        changed=("status",),
+    )
+
+
+def edit(
+    schedule: Schedule,
+    now: int,
+    *,
+    by: str | None,
+    definition: Definition | None = None,
+    facts_changes: Mapping[str, Any] | None = None,
+    expected_revision: int | None = None,
+) -> Change:
+    """Change names and tags, or make a new revision; only a new timing or start moves the next window.
+
+    Windows that are due under the old timing are fired first, by the same transaction, or they are lost.
+    """
+    old, facts, cursor = schedule.definition, schedule.facts, schedule.cursor
+    if expected_revision is not None and expected_revision != facts.revision:
+        raise RevisionStale(
+            f"schedule {facts.key!r} is at revision {facts.revision}, not {expected_revision}; read it again",
+            id=facts.id,
+            revision=facts.revision,
+            expected=expected_revision,
+        )
+    changed = _changed_facts(facts, facts_changes or {})
+    if changed:
+        facts = replace(facts, updated_at=now, **changed)
+    if definition is None or definition == old:
+        return Change(facts, cursor, by=by, changed=tuple(changed))
+    if cursor.status.ended:
+        raise _ended(schedule, "edited")
+    names = tuple(f.name for f in fields(Definition) if getattr(definition, f.name) != getattr(old, f.name))
+    cursor = edited_cursor(cursor, old, definition, now, paused=facts.paused_at is not None)
+    revision = facts.revision + 1
+    ended_at = now if cursor.status.ended else None
+    return Change(
+        replace(facts, revision=revision, updated_at=now, ended_at=ended_at),
+        replace(cursor, revision=revision),
+        definition,
+        release_lane=not _LANE_FIELDS.isdisjoint(names),
+        by=by,
+        changed=(*changed, *names),
+    )
+
+
+def _changed_facts(facts: Facts, changes: Mapping[str, Any]) -> dict[str, Any]:
+    for name in changes:
+        if name not in EDITABLE:
+            allowed = ", ".join(sorted(EDITABLE))
+            raise ValidationFailed(
+                f"schedule {facts.key!r}: {name} cannot be edited; expected one of {allowed}",
+                field=name,
+                expected=allowed,
+                id=facts.id,
+            )
+    return {name: value for name, value in changes.items() if value != getattr(facts, name)}
+
+
+def _parked(cursor: Cursor) -> Cursor:
+    return cursor if cursor.fire_at is None else replace(cursor, fire_at=None)
+
+
+def _ended(schedule: Schedule, verb: str) -> Conflict:
+    status = schedule.cursor.status
+    return Conflict(
+        f"schedule {schedule.facts.key!r} is {status} and cannot be {verb}; create a new one",
+        id=schedule.facts.id,
+        status=str(status),
+    )

@@ -1,0 +1,91 @@
+"""What an outage leaves behind: which windows are due, which were missed, and which of those still fire."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from duly.core.policy import Missed, Overlap
+from duly.core.rules.windows import Windows
+from duly.core.run import Reason
+from duly.core.schedule import Definition
+
+
+class Dropped(NamedTuple):
+    """Neighbouring windows that do not fire, for one reason; both ends are windows and counted."""
+
+    reason: Reason
+    since: int
+    until: int
+    windows: int
+
+
+@dataclass(slots=True)
+class Backlog:
+    """The windows whose instant has come, oldest first: dropped ones, then missed ones that fire, then due ones."""
+
+    dropped: list[Dropped]
+    missed: list[int]
+    due: list[int]
+
+
+def sort_out(windows: Windows, definition: Definition, *, now: int, grace_ms: int, limit: int) -> Backlog:
+    """Sort the windows whose instant has come; list at most ``limit`` that are to fire, the oldest of them.
+
+    Less than ``grace_ms`` late is due. What was missed is counted, not walked through, unless it is to fire.
+    """
+    backlog = Backlog([], [], [])
+    newest = windows.newest_at(now)
+    if newest is None:
+        return backlog
+    newest_missed = windows.newest_at(now - grace_ms)
+    if newest_missed is None:
+        backlog.due = windows.walk(windows.first, newest, limit)
+        return backlog
+    start = _drop_too_late(windows, newest_missed, now - definition.catch_up.max_lateness_ms, backlog)
+    if start is not None:
+        _apply_policy(windows, definition, start, newest_missed, newest > newest_missed, limit, backlog)
+    if newest > newest_missed:
+        backlog.due = windows.walk(windows.following(newest_missed), newest, limit - len(backlog.missed))
+    return backlog
+
+
+def _drop_too_late(windows: Windows, newest_missed: int, since: int, backlog: Backlog) -> int | None:
+    """Drop the missed windows before ``since``; answer the oldest one left, if any is."""
+    first = windows.first
+    if first >= since:
+        return first
+    until = min(windows.newest_until(since - 1), newest_missed)
+    backlog.dropped.append(Dropped(Reason.TOO_LATE, first, until, windows.count(first, until)))
+    return windows.following(until) if until < newest_missed else None
+
+
+def _apply_policy(
+    windows: Windows, definition: Definition, start: int, newest: int, any_due: bool, limit: int, backlog: Backlog
+) -> None:
+    """Choose from the missed windows ``start`` to ``newest``."""
+    kept = _oldest_kept(windows, definition, start, newest, any_due)
+    if kept is None:
+        backlog.dropped.append(Dropped(Reason.MISSED, start, newest, windows.count(start, newest)))
+        return
+    if kept > start:
+        until = windows.newest_until(kept - 1)
+        backlog.dropped.append(Dropped(Reason.MISSED, start, until, windows.count(start, until)))
+    backlog.missed = windows.walk(kept, newest, limit)
+
+
+def _oldest_kept(windows: Windows, definition: Definition, start: int, newest: int, any_due: bool) -> int | None:
+    """The oldest missed window that still fires, or None when none does."""
+    catch_up = definition.catch_up
+    if catch_up.policy is Missed.SKIP:
+        return None
+    if catch_up.policy is Missed.LATEST:
+        # Where runs may not overlap, a due window is the catch-up: it would only be skipped for the missed one.
+        served = any_due and definition.overlap in (Overlap.SKIP, Overlap.CANCEL_PREVIOUS)
+        return None if served else newest
+    if windows.count(start, newest) <= catch_up.max_runs:
+        return start
+    kept = newest
+    for _ in range(catch_up.max_runs - 1):
+        kept = windows.newest_until(kept - 1)
+    return kept

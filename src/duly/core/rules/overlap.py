@@ -1,0 +1,84 @@
+"""Overlap: what happens to one more run of a schedule while others have not ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from duly.core.policy import Overlap
+from duly.core.run import Hold, OpenRun, Reason
+from duly.core.schedule import Definition
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """The answer: refused (and why), or let in, perhaps held in the lane, after these others are cancelled.
+
+    ``cancel_waiting`` are unclaimed and end at once; ``cancel_running`` are asked to stop. ``outside_lane`` is set
+    for a forced run: it waits for nobody and takes no place in the lane.
+    """
+
+    refused: Reason | None = None
+    hold: Hold = Hold.NONE
+    cancel_waiting: tuple[str, ...] = ()
+    cancel_running: tuple[str, ...] = ()
+    outside_lane: bool = False
+
+
+_CLAIMABLE = Admission()
+_HELD = Admission(hold=Hold.LANE)
+_OVERLAPS = Admission(refused=Reason.OVERLAP)
+_QUEUE_FULL = Admission(refused=Reason.QUEUE_FULL)
+_FORCED = Admission(outside_lane=True)
+
+
+def admit(definition: Definition, open_runs: Sequence[OpenRun]) -> Admission:
+    """Decide about one more run of a schedule; ``open_runs`` are all its runs that have not ended."""
+    if not open_runs:
+        return _CLAIMABLE
+    match definition.overlap:
+        case Overlap.SKIP:
+            return _OVERLAPS
+        case Overlap.QUEUE:
+            return _HELD if len(open_runs) <= definition.max_queued else _QUEUE_FULL
+        case Overlap.CANCEL_PREVIOUS:
+            return _after_cancelling(open_runs)
+        case Overlap.ALLOW:
+            limit = definition.max_concurrent
+            return _HELD if limit is not None and in_lane(open_runs) >= limit else _CLAIMABLE
+        case unknown:
+            assert_never(unknown)
+
+
+def admit_manual(definition: Definition, open_runs: Sequence[OpenRun], force: bool = False) -> Admission:
+    """Decide about a manual run: it obeys the overlap policy like a window, unless it is forced.
+
+    A refused one is ``RunActive`` to whoever asked for it.
+    """
+    return _FORCED if force else admit(definition, open_runs)
+
+
+def in_lane(open_runs: Sequence[OpenRun]) -> int:
+    """How many open runs have a place in the lane: all but those that wait for one."""
+    return sum(run.hold != Hold.LANE for run in open_runs)
+
+
+def lane_release(definition: Definition, open_runs: Sequence[OpenRun]) -> list[str]:
+    """The held runs that become claimable now, oldest window first.
+
+    ``open_runs`` are the schedule's runs that are open after a run has ended, also one outside the lane.
+    """
+    free = definition.lane_width - in_lane(open_runs)
+    if free <= 0:
+        return []
+    return sorted(run.id for run in open_runs if run.hold == Hold.LANE)[:free]
+
+
+def _after_cancelling(open_runs: Sequence[OpenRun]) -> Admission:
+    claimed = [run for run in open_runs if run.claimed]
+    return Admission(
+        hold=Hold.LANE if claimed else Hold.NONE,
+        cancel_waiting=tuple(run.id for run in open_runs if not run.claimed),
+        cancel_running=tuple(run.id for run in claimed if not run.cancel_requested),
+    )

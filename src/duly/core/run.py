@@ -1,0 +1,262 @@
+"""A run: one execution, from the fire (or the request) to its end."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import IntEnum, StrEnum
+from typing import Any
+
+from .ids import window_key
+from .schedule import Definition
+
+
+class RunStatus(StrEnum):
+    PENDING = "pending"
+    RUNNING = "running"
+    SUSPENDED = "suspended"
+    CANCELLING = "cancelling"
+    DISPATCHED = "dispatched"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    SKIPPED = "skipped"
+
+    @property
+    def terminal(self) -> bool:
+        return self in _TERMINAL
+
+
+_TERMINAL = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.SKIPPED})
+
+
+class RunKind(StrEnum):
+    WINDOW = "window"
+    MANUAL = "manual"
+    BACKFILL = "backfill"
+    DIRECT = "direct"
+
+
+class Hold(IntEnum):
+    """Why an open run is not to be claimed although it is due."""
+
+    NONE = 0
+    LANE = 1
+    UNKNOWN_JOB = 2
+    OUTSIDE = 3
+    SIGNAL = 4
+
+
+class Reason(StrEnum):
+    """Why a run ended as it did, where the status alone does not say."""
+
+    MISSED = "missed"
+    TOO_LATE = "too_late"
+    OVERLAP = "overlap"
+    QUEUE_FULL = "queue_full"
+    SUPERSEDED = "superseded"
+    FATAL = "fatal"
+    TIMEOUT = "timeout"
+    LOST = "lost"
+    ATTEMPTS_SPENT = "attempts_spent"
+    CANCEL_REQUESTED = "cancel_requested"
+    SCHEDULE_CANCELLED = "schedule_cancelled"
+    SCHEDULE_DELETED = "schedule_deleted"
+    NO_LISTENER = "no_listener"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRun:
+    """What overlap needs to know of a run that has not ended."""
+
+    id: str
+    hold: int
+    claimed: bool
+    cancel_requested: bool
+
+
+@dataclass(slots=True, kw_only=True)
+class NewRun:
+    """A run to be inserted; a store fills nothing in. Instants in epoch ms."""
+
+    id: str
+    job: str
+    kind: RunKind
+    due_at: int
+    fired_at: int
+    schedule_id: str | None = None
+    revision: int | None = None
+    window_at: int | None = None
+    tenant: str = ""
+    queue: str
+    priority: int = 0
+    slot: int = 0
+    hold: int = Hold.NONE
+    lane: str | None = None
+    max_attempts: int
+    timeout_ms: int | None = None
+    payload: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class SkippedWindows:
+    """Windows of one outage that one policy dropped for one reason: one row that covers the range."""
+
+    id: str
+    schedule_id: str
+    revision: int
+    since: int
+    window_at: int
+    windows: int
+    job: str
+    queue: str
+    reason: Reason
+    fired_at: int
+
+
+@dataclass(slots=True, kw_only=True)
+class Claim:
+    """A run in the hands of one session: what an attempt needs, and the fence all its writes must carry."""
+
+    id: str
+    job: str
+    kind: str
+    queue: str
+    attempt: int
+    max_attempts: int
+    fence: int
+    payload: str | None
+    schedule_id: str | None
+    revision: int | None
+    window_at: int | None
+    due_at: int
+    fired_at: int
+    lane: str | None
+    timeout_ms: int | None
+    tenant: str
+    definition: Definition | None = None
+
+    @property
+    def key(self) -> str | None:
+        """The schedule's key at the revision of this run."""
+        return self.definition.key if self.definition else None
+
+    @property
+    def window_key(self) -> str | None:
+        if self.window_at is None or self.definition is None:
+            return None
+        return window_key(self.definition.key, self.window_at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A run as people see it, open or ended. Lists leave payload and result out."""
+
+    id: str
+    status: RunStatus
+    kind: RunKind
+    job: str
+    queue: str
+    attempt: int
+    max_attempts: int
+    fence: int
+    fired_at: datetime
+    scheduled_at: datetime
+    schedule_id: str | None = None
+    schedule_key: str | None = None
+    revision: int | None = None
+    window_at: datetime | None = None
+    since: datetime | None = None
+    window_count: int | None = None
+    tenant: str = ""
+    priority: int = 0
+    due_at: datetime | None = None
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
+    cancel_requested: bool = False
+    hold: int = Hold.NONE
+    reason: str | None = None
+    error_message: str | None = None
+    instance: str | None = None
+    payload_json: str | None = None
+    result_json: str | None = None
+
+    @property
+    def payload(self) -> Any:
+        return None if self.payload_json is None else json.loads(self.payload_json)
+
+    @property
+    def result(self) -> Any:
+        return None if self.result_json is None else json.loads(self.result_json)
+
+    @property
+    def window_key(self) -> str | None:
+        if self.window_at is None or self.schedule_key is None or self.kind is not RunKind.WINDOW:
+            return None
+        return window_key(self.schedule_key, round(self.window_at.timestamp() * 1000))
+
+    @property
+    def attempt_number(self) -> int:
+        """The current or next attempt, from 1."""
+        waiting = self.status is RunStatus.PENDING
+        return self.attempt + 1 if waiting else max(self.attempt, 1)
+
+    @property
+    def created_at(self) -> datetime:
+        return self.fired_at
+
+    @property
+    def duration(self) -> timedelta | None:
+        if self.started_at is None or self.completed_at is None:
+            return None
+        return self.completed_at - self.started_at
+
+    @property
+    def dead(self) -> bool:
+        return self.status is RunStatus.FAILED
+
+
+
+
+# How an attempt ended. A handler's value or exception becomes exactly one of these.
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    result: str | None = None
+    reason: Reason | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    error: str
+    fatal: bool = False
+    timed_out: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """The handler stopped because a cancel was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """The worker died or fell silent; nobody knows how far it came."""
+
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """Given back untried (shutdown, unknown claim); no attempt is spent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snoozed:
+    """The handler asked to be called again later; no attempt is spent."""
+
+    for_ms: int
+
+
+Outcome = Completed | Failed | Cancelled | Lost | Released | Snoozed
