@@ -97,6 +97,11 @@ class NewRun:
     max_attempts: int
     timeout_ms: int | None = None
     payload: str | None = None
+    claimed_by: int | None = None
+    attempt: int = 0
+    fence: int = 0
+    started_at: int | None = None
+    deadline_at: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)
