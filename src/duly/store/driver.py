@@ -1,0 +1,46 @@
+"""What a dialect must offer: run a program inside one transaction, and read the store's clock in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from .statements import T, Transaction
+
+
+class Driver(Protocol):
+    """Runs transactions. All answers are values; all failures are errors of ``duly.core.errors``."""
+
+    name: str
+
+    async def open(self) -> None:
+        """Connect and migrate; refuse a newer or a foreign schema by name."""
+        ...
+
+    async def close(self) -> None: ...
+
+    async def write(self, transaction: Transaction[T]) -> T:
+        """Run a program in a read-write transaction and commit it; an error rolls back and is raised."""
+        ...
+
+    async def read(self, transaction: Transaction[T]) -> T:
+        """Run a program that only reads."""
+        ...
+
+    def write_sync(self, transaction: Transaction[T]) -> T:
+        """The same as ``write`` for a caller that has no event loop; blocks the calling thread."""
+        ...
+
+    def read_sync(self, transaction: Transaction[T]) -> T: ...
+
+    async def write_on(self, connection: Any, transaction: Transaction[T]) -> T:
+        """Run a program on a connection the caller owns, inside the caller's transaction; commit nothing."""
+        ...
+
+    def hint(self, topic: str) -> None:
+        """Tell other instances, some time soon and at most a few times a second, that a topic changed."""
+        ...
+
+    def on_hint(self, listener: Callable[[str], None]) -> None:
+        """Call the listener on the event loop for hints of other instances."""
+        ...

@@ -1,0 +1,83 @@
+"""Claims: due runs go to a live session, in batches, each with a new fence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from duly.core.run import Claim
+from duly.core.schedule import Definition
+from duly.store.statements import Program, Row, query
+from duly.store.values import Claimed
+
+from .definitions import Definitions
+
+DEADLINE_GRACE_MS = 30_000
+"""How long past its timeout an attempt may still report before recovery takes the run."""
+
+
+def claim_runs(now: int, session: int, jobs: Sequence[str], limit: int, definitions: Definitions) -> Program[Claimed]:
+    """Take up to ``limit`` due runs for a live session; see ``Claiming.claim_runs``."""
+    alive = yield query("hold_session", session=session)
+    if not alive:
+        return Claimed(now, [], alive=False)
+    claims: list[Claim] = []
+    lines = yield query("ready_lines")
+    for queue, priority in sorted(lines, key=lambda line: (-line[1], line[0])):
+        rows = yield query(
+            "claim_ready",
+            queue=queue,
+            priority=priority,
+            jobs=list(jobs),
+            now=now,
+            limit=limit - len(claims),
+            session=session,
+            deadline_grace=DEADLINE_GRACE_MS,
+        )
+        claims += sorted(map(read_claim, rows), key=lambda claim: (claim.due_at, claim.id))
+        if len(claims) >= limit:
+            break
+    yield from attach_definitions(claims, definitions)
+    next_due_at = None
+    if len(claims) < limit:
+        next_due_at = (yield query("next_due", now=now))[0][0]
+    return Claimed(now, claims, next_due_at=next_due_at)
+
+
+def read_claim(row: Row) -> Claim:
+    """Build a claim from the columns that ``claim_ready`` and ``lost_runs`` return."""
+    return Claim(
+        id=row[0],
+        job=row[1],
+        kind=row[2],
+        queue=row[3],
+        attempt=row[4],
+        max_attempts=row[5],
+        fence=row[6],
+        payload=row[7],
+        schedule_id=row[8],
+        revision=row[9],
+        window_at=row[10],
+        due_at=row[11],
+        fired_at=row[12],
+        lane=row[13],
+        timeout_ms=row[14],
+        tenant=row[15],
+    )
+
+
+def attach_definitions(claims: Sequence[Claim], definitions: Definitions) -> Program[None]:
+    """Give each claim of a schedule its definition, and the definition's payload where it has none of its own."""
+    scheduled = [
+        (claim, (claim.schedule_id, claim.revision))
+        for claim in claims
+        if claim.schedule_id is not None and claim.revision is not None
+    ]
+    if not scheduled:
+        return
+    known = yield from definitions.load({revision for _, revision in scheduled})
+    for claim, revision in scheduled:
+        definition = known.get(revision)
+        if isinstance(definition, Definition):
+            claim.definition = definition
+            if claim.payload is None:
+                claim.payload = definition.payload

@@ -1,0 +1,47 @@
+"""Ends that are not the end of an attempt: runs cancelled before or beside their worker.
+
+Whoever calls these for runs of a schedule holds that schedule's cursor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from duly.core.rules.editing import Change
+from duly.core.rules.settling import lane_release
+from duly.core.run import OpenRun, Reason
+from duly.core.schedule import Definition
+from duly.store.statements import Program, batch, query
+
+
+def cancel_waiting_runs(now: int, ids: Sequence[str], reason: Reason | None) -> Program[list[str]]:
+    """End runs that no session holds; one that was claimed meanwhile is told to stop instead."""
+    rows = yield batch("cancel_waiting", {"id": ids}, now=now, reason=reason and reason.value)
+    ended = [str(row[0]) for row in rows]
+    claimed = sorted(set(ids) - set(ended))
+    if claimed:
+        yield from request_cancels(now, claimed)
+    return ended
+
+
+def request_cancels(now: int, ids: Sequence[str]) -> Program[None]:
+    """Ask running runs to stop: from now on the store refuses their success."""
+    yield batch("request_cancels", {"id": ids}, now=now)
+
+
+def move_open_runs(now: int, schedule_id: str, change: Change, definition: Definition) -> Program[None]:
+    """Do to the open runs of a schedule what a change of the schedule asks for."""
+    rows = yield batch("open_runs", {"schedule_id": [schedule_id]})
+    open_runs = [OpenRun(id, hold, bool(claimed), bool(asked)) for _, id, hold, claimed, asked in rows]
+    waiting = [run.id for run in open_runs if not run.claimed]
+    claimed = [run.id for run in open_runs if run.claimed]
+    if change.cancel_waiting and waiting:
+        yield from cancel_waiting_runs(now, waiting, change.reason)
+    if change.cancel_running and claimed:
+        yield from request_cancels(now, claimed)
+    if change.last_attempt and claimed:
+        yield query("spend_attempts", ids=claimed)
+    if change.release_lane and not change.cancel_waiting:
+        released = lane_release(definition, open_runs)
+        if released:
+            yield query("release_lane", ids=released, now=now)

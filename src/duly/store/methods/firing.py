@@ -1,0 +1,189 @@
+"""The fire: due windows become runs, exactly once, in one transaction.
+
+The cursors are locked, the open runs read, the pure planner asked, and everything it decided written. A crash before
+the commit changes nothing; a crash after it changes nothing either. Three guards keep a window from firing twice: the
+cursor under its lock, the run's id (a pure function of schedule and window) in ``runs``, and the same id in
+``history``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any
+
+from duly.core.errors import DulyError
+from duly.core.rules.firing import FireRules, Plan, plan
+from duly.core.run import Hold, NewRun, OpenRun, Reason, SkippedWindows
+from duly.core.schedule import Cursor, Definition
+from duly.store.codec import CURSOR, cursor_row, read_cursor
+from duly.store.statements import Program, batch, columns, query
+from duly.store.values import Fired, Grab, SetAside
+
+from .definitions import Definitions
+from .ending import cancel_waiting_runs, request_cancels
+from .grabbing import born_claimed, grab_runs
+from .moving import open_runs_of
+from .schedules import end_schedules
+
+NEW_RUN = (
+    "id", "schedule_id", "revision", "kind", "window_at", "tenant", "job", "queue", "priority", "due_at", "slot",
+    "hold", "lane", "max_attempts", "timeout_ms", "fired_at", "payload", "claimed_by", "attempt", "fence",
+    "started_at", "deadline_at",
+)  # fmt: skip
+SKIPPED = (
+    "id", "schedule_id", "revision", "window_at", "since", "windows", "tenant", "job", "queue", "reason", "fired_at",
+)  # fmt: skip
+SET_ASIDE_FOR_MS = 60_000
+
+
+def fire_due(
+    now: int,
+    limit: int,
+    rules: FireRules,
+    definitions: Definitions,
+    grab: Grab | None = None,
+    expected: tuple[float, float] | None = None,
+) -> Program[Fired]:
+    """Fire up to ``limit`` due windows; see ``Firing.fire_due``."""
+    if expected is not None and not expected[0] <= now <= expected[1]:
+        return Fired(now=now, next_fire_at=now)
+    rows = yield query("due_cursors", now=now, limit=limit)
+    due = [(read_cursor(row), row[len(CURSOR)]) for row in rows]
+    if not due:
+        next_rows = yield query("next_fire")
+        # Nothing to lock although something is due: another instance holds it. Look again soon.
+        next_fire_at = next_rows[0][0]
+        return Fired(now=now, next_fire_at=next_fire_at, more=False)
+    known = yield from definitions.load((cursor.schedule_id, cursor.revision) for cursor, _ in due)
+    open_runs = yield from open_runs_of([cursor.schedule_id for cursor, _ in due])
+    tick = _Tick(now, rules)
+    for cursor, tenant in due:
+        if tick.windows >= limit:
+            break
+        tick.add(cursor, known.get((cursor.schedule_id, cursor.revision)), open_runs[cursor.schedule_id], tenant, limit)
+    fired = yield from _write(tick, grab, full=len(due) >= limit or tick.windows >= limit)
+    if not tick.grabbed:
+        return fired
+    return replace(fired, claims=[born_claimed(run, known) for run in tick.grabbed if run.id in tick.inserted])
+
+
+def set_aside_next(now: int, error: str) -> Program[None]:
+    """Put off the most overdue schedule, whose window the database itself refuses."""
+    rows = yield query("due_cursors", now=now, limit=1)
+    moved = [replace(read_cursor(row), fire_at=now + SET_ASIDE_FOR_MS, error=error) for row in rows]
+    yield batch("move_cursors", columns(CURSOR, map(cursor_row, moved)))
+
+
+class _Tick:
+    """What one fire is going to write."""
+
+    def __init__(self, now: int, rules: FireRules) -> None:
+        self.now = now
+        self.rules = rules
+        self.windows = 0
+        self.cursors: list[Cursor] = []
+        self.runs: list[NewRun] = []
+        self.skips: list[tuple[str, SkippedWindows]] = []
+        self.cancel_running: list[str] = []
+        self.cancel_waiting: dict[str, str] = {}
+        self.ended: list[str] = []
+        self.set_aside: list[SetAside] = []
+        self.lateness_ms: list[int] = []
+        self.grabbed: list[NewRun] = []
+        self.inserted: set[str] = set()
+
+    def add(
+        self,
+        cursor: Cursor,
+        definition: Definition | DulyError | None,
+        open_runs: Sequence[OpenRun],
+        tenant: str,
+        limit: int,
+    ) -> None:
+        """Plan one schedule; one that cannot be planned keeps its window and is set aside with the error."""
+        try:
+            if not isinstance(definition, Definition):
+                raise definition or LookupError("its revision is not stored")
+            planned = plan(
+                cursor,
+                definition,
+                open_runs,
+                now=self.now,
+                rules=self.rules,
+                tenant=tenant,
+                budget=limit - self.windows,
+            )
+        except Exception as error:  # noqa: BLE001 - around a planner: one broken schedule never stops another
+            text = f"{type(error).__name__}: {error}"
+            self.set_aside.append(SetAside(cursor.schedule_id, text))
+            self.cursors.append(replace(cursor, fire_at=self.now + SET_ASIDE_FOR_MS, error=text))
+            return
+        self._take(planned, cursor, tenant)
+
+    def _take(self, planned: Plan, before: Cursor, tenant: str) -> None:
+        self.windows += len(planned.runs) or 1
+        self.cursors.append(planned.cursor)
+        self.runs += planned.runs
+        if planned.skips:
+            self.skips += [(tenant, skip) for skip in planned.skips]
+        if planned.cancel_running:
+            self.cancel_running += planned.cancel_running
+        if planned.cancel_waiting:
+            self.cancel_waiting |= dict.fromkeys(planned.cancel_waiting, before.schedule_id)
+        if planned.cursor.status.ended:
+            self.ended.append(before.schedule_id)
+        if planned.runs and before.fire_at is not None:
+            self.lateness_ms.append(self.now - before.fire_at)
+
+
+def _write(tick: _Tick, grab: Grab | None, *, full: bool) -> Program[Fired]:
+    if tick.cancel_waiting:
+        ended = yield from cancel_waiting_runs(tick.now, list(tick.cancel_waiting), Reason.SUPERSEDED)
+        _hold_behind({tick.cancel_waiting[id] for id in tick.cancel_waiting.keys() - ended}, tick.runs)
+    if tick.cancel_running:
+        yield from request_cancels(tick.now, tick.cancel_running)
+    if tick.runs:
+        if grab is not None:
+            tick.grabbed = yield from grab_runs(tick.now, tick.runs, grab)
+        rows = yield batch("insert_runs", columns(NEW_RUN, map(new_run_row, tick.runs)))
+        tick.inserted = {row[0] for row in rows}
+    if tick.skips:
+        yield batch("insert_skips", columns(SKIPPED, (_skip_row(tenant, skip) for tenant, skip in tick.skips)))
+    yield batch("move_cursors", columns(CURSOR, map(cursor_row, tick.cursors)))
+    yield from end_schedules(tick.now, tick.ended)
+    next_rows = yield query("next_fire")
+    return Fired(
+        now=tick.now,
+        windows=tick.windows,
+        runs=len(tick.inserted),
+        skipped=sum(skip.windows for _, skip in tick.skips),
+        duplicates=len(tick.runs) - len(tick.inserted),
+        lateness_ms=tick.lateness_ms,
+        set_aside=tick.set_aside,
+        next_fire_at=next_rows[0][0],
+        more=full,
+    )
+
+
+def _hold_behind(schedule_ids: Collection[str], runs: Sequence[NewRun]) -> None:
+    """Hold the new runs of schedules whose waiting run was claimed while we made it give way."""
+    for run in runs:
+        if run.schedule_id in schedule_ids:
+            run.hold = Hold.LANE
+
+
+def new_run_row(run: NewRun) -> tuple[Any, ...]:
+    """The values of NEW_RUN, in order."""
+    return (
+        run.id, run.schedule_id, run.revision, run.kind.value, run.window_at, run.tenant, run.job, run.queue,
+        run.priority, run.due_at, run.slot, int(run.hold), run.lane, run.max_attempts, run.timeout_ms, run.fired_at,
+        run.payload, run.claimed_by, run.attempt, run.fence, run.started_at, run.deadline_at,
+    )  # fmt: skip
+
+
+def _skip_row(tenant: str, skip: SkippedWindows) -> tuple[Any, ...]:
+    return (
+        skip.id, skip.schedule_id, skip.revision, skip.window_at, skip.since, skip.windows, tenant, skip.job,
+        skip.queue, skip.reason.value, skip.fired_at,
+    )  # fmt: skip

@@ -1,0 +1,61 @@
+"""What the janitor does: in small batches, and never to what is still open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from duly.core.rules.editing import Change, resume
+from duly.core.schedule import Schedule
+from duly.store.statements import Program, query
+
+from .moving import lock_cursors, move_schedules
+from .schedules import change_schedule
+
+
+def hold_unknown_jobs(now: int) -> Program[Sequence[tuple[str, int]]]:
+    """Set aside due runs of jobs that no live instance knows; they are reported, never deleted."""
+    yield query("hold_unknown_jobs", now=now)
+    rows = yield query("unknown_jobs")
+    return [(row[0], row[1]) for row in rows]
+
+
+def release_stuck_lanes(now: int, limit: int) -> Program[int]:
+    """Release held runs whose lane has a free place: an edit of the policy can leave such behind."""
+    rows = yield query("held_lanes", limit=limit)
+    cursors = yield from lock_cursors([row[0] for row in rows])
+    return (yield from move_schedules(now, [], cursors, known={})) if cursors else 0
+
+
+def purge_history(now: int, finished_before: int, limit: int) -> Program[int]:
+    rows = yield query("purge_history", finished_before=finished_before, limit=limit)
+    if rows:
+        yield query("purge_attempts", ids=[row[0] for row in rows])
+    return len(rows)
+
+
+def purge_schedules(now: int, ended_before: int, limit: int) -> Program[int]:
+    rows = yield query("purgeable_schedules", ended_before=ended_before, limit=limit)
+    ids = [row[0] for row in rows]
+    if ids:
+        for name in ("purge_cursors", "purge_revisions", "purge_schedules"):
+            yield query(name, ids=ids)
+    return len(ids)
+
+
+def resume_expired_pauses(now: int, limit: int) -> Program[int]:
+    """Resume, from now, the schedules whose pause has reached its end."""
+    rows = yield query("expired_pauses", now=now, limit=limit)
+    for (schedule_id,) in rows:
+        yield from change_schedule(now, schedule_id, _resume, tenant=None)
+    return len(rows)
+
+
+def _resume(schedule: Schedule, now: int) -> Change | None:
+    facts = schedule.facts
+    if facts.paused_at is None or facts.paused_until is None or facts.paused_until > now:
+        return None
+    if schedule.status.ended:
+        return Change(replace(facts, paused_until=None), schedule.cursor)
+    # As of the pause's end, not of this look at the clock: windows in between are due.
+    return resume(schedule, facts.paused_until, by="duly")

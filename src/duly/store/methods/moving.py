@@ -1,0 +1,126 @@
+"""What the end of runs does to their schedules: one-shots end, lanes move up, failures are counted, intervals restart.
+
+Whoever calls this holds the cursors of the schedules.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from duly.core.rules.editing import pause
+from duly.core.rules.settling import after_run, lane_release
+from duly.core.run import OpenRun, RunKind, RunStatus
+from duly.core.schedule import Cursor, Definition, Schedule
+from duly.store.codec import CURSOR, UnreadableDefinition, cursor_row, read_cursor
+from duly.store.statements import Program, batch, columns, query
+
+from .schedules import end_schedules, find_schedule, read_schedule, write_facts
+
+
+class Ended(NamedTuple):
+    """The end of a run of a schedule."""
+
+    schedule_id: str
+    kind: str
+    status: RunStatus
+
+
+class Revision(NamedTuple):
+    """The revision under which a run was fired."""
+
+    number: int | None
+    definition: Definition
+
+
+class _Present(NamedTuple):
+    definition: Definition
+    paused: bool
+
+
+def lock_cursors(schedule_ids: Sequence[str]) -> Program[dict[str, Cursor]]:
+    """Lock cursors in id order, so that nobody waits in a circle."""
+    if not schedule_ids:
+        return {}
+    rows = yield query("lock_cursors", ids=sorted(schedule_ids))
+    return {row[0]: read_cursor(row[: len(CURSOR)]) for row in rows}
+
+
+def open_runs_of(schedule_ids: Sequence[str]) -> Program[dict[str, list[OpenRun]]]:
+    """The runs of schedules that have not ended."""
+    found: dict[str, list[OpenRun]] = defaultdict(list)
+    rows = yield batch("open_runs", {"schedule_id": schedule_ids})
+    for schedule_id, id, hold, claimed, cancel_requested in rows:
+        found[schedule_id].append(OpenRun(id, hold, bool(claimed), bool(cancel_requested)))
+    return found
+
+
+def move_schedules(
+    now: int, ends: Sequence[Ended], cursors: Mapping[str, Cursor], known: Mapping[str, Revision]
+) -> Program[int]:
+    """Let ended runs move the schedules of ``cursors``, and release the runs that waited; answer how many.
+
+    ``known`` are definitions that the caller has at hand; where one is not the present revision, that one is read.
+    """
+    present = yield from _present_definitions(cursors, known)
+    still_open = yield from open_runs_of(sorted(cursors))
+    moved = dict(cursors)
+    pauses: dict[str, str] = {}
+    for schedule_id, kind, status in ends:
+        if schedule_id not in present:
+            continue
+        moved[schedule_id], asked = after_run(
+            moved[schedule_id],
+            present[schedule_id].definition,
+            status=status,
+            kind=RunKind(kind),
+            still_open=len(still_open[schedule_id]),
+            now=now,
+            paused=present[schedule_id].paused,
+        )
+        if asked is not None:
+            pauses[schedule_id] = asked.reason
+    changed = [cursor for id, cursor in moved.items() if cursor != cursors[id]]
+    if changed:
+        yield batch("move_cursors", columns(CURSOR, map(cursor_row, changed)))
+    yield from end_schedules(
+        now, [c.schedule_id for c in changed if c.status.ended and not cursors[c.schedule_id].status.ended]
+    )
+    for schedule_id, reason in sorted(pauses.items()):
+        yield from _pause(now, schedule_id, reason)
+    released = [
+        id
+        for schedule_id, (definition, _) in present.items()
+        for id in lane_release(definition, still_open[schedule_id])
+    ]
+    if released:
+        yield query("release_lane", ids=sorted(released), now=now)
+    return len(released)
+
+
+def _present_definitions(cursors: Mapping[str, Cursor], known: Mapping[str, Revision]) -> Program[dict[str, _Present]]:
+    """The definition that holds now, for each cursor; read only where the caller's may be an old one."""
+    present = {id: _Present(known[id].definition, paused=False) for id in cursors if id in known}
+    wanted = [id for id, cursor in cursors.items() if _must_read(cursor, known.get(id))]
+    if wanted:
+        rows = yield query("read_schedules", ids=sorted(wanted))
+        for row in rows:
+            try:
+                schedule = read_schedule(row)
+            except UnreadableDefinition:
+                continue  # written by a newer version: what the run was fired under has to do
+            present[schedule.id] = _Present(schedule.definition, paused=not schedule.enabled)
+    return present
+
+
+def _must_read(cursor: Cursor, known: Revision | None) -> bool:
+    # An interval that restarts must know whether its schedule is paused.
+    return known is None or known.number != cursor.revision or known.definition.counts_from_completion
+
+
+def _pause(now: int, schedule_id: str, reason: str) -> Program[None]:
+    schedule: Schedule | None = yield from find_schedule(schedule_id, tenant=None)
+    if schedule is not None:
+        change = pause(schedule, now, reason=reason, until=None, by="duly")
+        yield from write_facts(now, schedule, change)

@@ -1,0 +1,35 @@
+"""Lists: keyset pages, never offsets, never payloads."""
+
+from __future__ import annotations
+
+from duly.core.schedule import Schedule
+from duly.store.statements import Program, query
+from duly.store.values import Page, ScheduleFilter
+
+from .schedules import read_schedule
+
+
+def list_schedules(now: int, where: ScheduleFilter, limit: int, after: str | None) -> Program[Page[Schedule]]:
+    """One page in id order, which is the order of creation."""
+    rows = yield query(
+        "list_schedules",
+        tenant=where.tenant,
+        owner=where.owner,
+        job=where.job,
+        topic=where.topic,
+        tag=where.tag,
+        status=where.status,
+        enabled=where.enabled,
+        app=where.app,
+        q=where.q and like_pattern(where.q),
+        after=after,
+        limit=limit + 1,
+    )
+    schedules = [read_schedule(row) for row in rows[:limit]]
+    return Page(schedules, schedules[-1].id if len(rows) > limit else None)
+
+
+def like_pattern(text: str) -> str:
+    """A LIKE pattern (escape character backslash) that finds the text anywhere."""
+    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%"

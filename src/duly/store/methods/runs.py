@@ -1,0 +1,196 @@
+"""Runs that people ask for, and runs that people look at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from duly.core.errors import RunActive
+from duly.core.instants import to_datetime
+from duly.core.rules.firing import FireRules
+from duly.core.rules.overlap import admit_manual
+from duly.core.run import Hold, NewRun, OpenRun, Reason, Run, RunKind, RunStatus
+from duly.core.schedule import Schedule
+from duly.store.statements import Program, Row, batch, columns, query
+from duly.store.values import NewRequest, Page, RunFilter, Triggered
+
+from .ending import cancel_waiting_runs, request_cancels
+from .firing import NEW_RUN, new_run_row
+from .moving import Ended, lock_cursors, move_schedules
+from .schedules import find_schedule
+
+
+def enqueue(now: int, requests: Sequence[NewRequest]) -> Program[list[Run]]:
+    """Insert direct runs; one whose id exists is left as it is."""
+    runs = [
+        NewRun(
+            id=request.id,
+            job=request.job,
+            kind=RunKind.DIRECT,
+            due_at=now if request.run_at is None else request.run_at,
+            fired_at=now,
+            tenant=request.tenant,
+            queue=request.queue,
+            priority=request.priority,
+            max_attempts=request.max_attempts,
+            timeout_ms=request.timeout_ms,
+            payload=request.payload,
+        )
+        for request in requests
+    ]
+    rows = yield batch("insert_runs", columns(NEW_RUN, map(new_run_row, runs)))
+    inserted = {row[0] for row in rows}
+    answers: list[Run] = []
+    for run in runs:
+        if run.id in inserted:
+            inserted.remove(run.id)  # the same id again in this batch is answered with the first one
+            answers.append(_fresh(run))
+        else:
+            existing = yield from find_run(run.id)
+            answers.append(existing or _fresh(run))
+    return answers
+
+
+def trigger(
+    now: int, ref: str, run_id: str, payload: str | None, force: bool, rules: FireRules, tenant: str | None
+) -> Program[Triggered | None]:
+    """Make a manual run under the schedule's lock; see ``Runs.trigger``."""
+    found: Schedule | None = yield from find_schedule(ref, tenant=tenant)
+    if found is None:
+        return None
+    yield query("lock_cursors", ids=[found.id])
+    schedule: Schedule | None = yield from find_schedule(found.id, tenant=tenant)
+    if schedule is None:
+        return None
+    existing = yield from find_run(run_id)
+    if existing is not None:
+        return Triggered(existing, created=False)
+    definition = schedule.definition
+    rows = yield batch("open_runs", {"schedule_id": [schedule.id]})
+    open_runs = [OpenRun(id, hold, bool(claimed), bool(asked)) for _, id, hold, claimed, asked in rows]
+    admission = admit_manual(definition, open_runs, force)
+    if admission.refused:
+        raise RunActive(
+            f"schedule {schedule.key!r} has a run that has not ended ({open_runs[0].id}) and overlap is"
+            f" {definition.overlap.value!r}; wait for it, cancel it, or trigger with force",
+            schedule_id=schedule.id,
+            run_id=open_runs[0].id,
+        )
+    claimed_meanwhile = False
+    if admission.cancel_waiting:
+        ended = yield from cancel_waiting_runs(now, admission.cancel_waiting, Reason.SUPERSEDED)
+        claimed_meanwhile = len(ended) < len(admission.cancel_waiting)
+    if admission.cancel_running:
+        yield from request_cancels(now, admission.cancel_running)
+    run = NewRun(
+        id=run_id,
+        job=definition.target.handler,
+        kind=RunKind.MANUAL,
+        due_at=now,
+        fired_at=now,
+        schedule_id=schedule.id,
+        revision=schedule.revision,
+        tenant=schedule.facts.tenant,
+        queue=definition.queue,
+        priority=definition.priority,
+        slot=schedule.cursor.slot,
+        hold=Hold.LANE if claimed_meanwhile else admission.hold,
+        lane=schedule.id if definition.uses_lane and not admission.outside_lane else None,
+        max_attempts=definition.retry.max_attempts if definition.retry else rules.default_max_attempts,
+        timeout_ms=definition.timeout_ms,
+        payload=payload,
+    )
+    yield batch("insert_runs", columns(NEW_RUN, [new_run_row(run)]))
+    return Triggered(_fresh(run, schedule.key, definition.payload), created=True)
+
+
+def request_cancel(now: int, run_id: str) -> Program[Run | None]:
+    """End a waiting run, tell a running one to stop, leave an ended one."""
+    run = yield from find_run(run_id)
+    if run is None or run.status.terminal:
+        return run
+    cursors = yield from lock_cursors([] if run.schedule_id is None else [run.schedule_id])
+    ended = yield from cancel_waiting_runs(now, [run_id], Reason.CANCEL_REQUESTED)
+    if ended and run.schedule_id in cursors:
+        end = Ended(run.schedule_id, run.kind, RunStatus.CANCELLED)
+        yield from move_schedules(now, [end], cursors, known={})
+    return (yield from find_run(run_id))
+
+
+def find_run(run_id: str) -> Program[Run | None]:
+    rows = yield query("read_run", id=run_id)
+    return read_run(rows[0]) if rows else None
+
+
+def list_runs(now: int, where: RunFilter, limit: int, after: str | None) -> Program[Page[Run]]:
+    """One page, newest id first: an id starts with its window's instant."""
+    rows = yield query(
+        "list_runs",
+        tenant=where.tenant,
+        schedule_id=where.schedule_id,
+        job=where.job,
+        status=where.status and where.status.value,
+        after=after,
+        limit=limit + 1,
+    )
+    runs = [read_run(row) for row in rows[:limit]]
+    return Page(runs, runs[-1].id if len(rows) > limit else None)
+
+
+def read_run(row: Row) -> Run:
+    """Build a run from the columns that ``read_run`` and ``list_runs`` return."""
+    window_at, due_at, fired_at = row[8], row[15], row[19]
+    return Run(
+        id=row[0],
+        schedule_id=row[1],
+        schedule_key=row[2],
+        revision=row[3],
+        kind=RunKind(row[4]),
+        status=RunStatus(row[5]),
+        reason=row[6],
+        tenant=row[7],
+        window_at=to_datetime(window_at),
+        since=to_datetime(row[9]),
+        window_count=row[10],
+        job=row[11],
+        queue=row[12],
+        priority=row[13],
+        hold=row[14],
+        due_at=to_datetime(due_at),
+        attempt=row[16],
+        max_attempts=row[17],
+        fence=row[18],
+        fired_at=to_datetime(fired_at),
+        scheduled_at=to_datetime(window_at if window_at is not None else due_at if due_at is not None else fired_at),
+        started_at=to_datetime(row[20]),
+        completed_at=to_datetime(row[21]),
+        cancel_requested=bool(row[22]),
+        error_message=row[23],
+        instance=row[24],
+        payload_json=row[25],
+        result_json=row[26],
+    )
+
+
+def _fresh(run: NewRun, key: str | None = None, payload: str | None = None) -> Run:
+    at = run.window_at if run.window_at is not None else run.due_at
+    return Run(
+        id=run.id,
+        status=RunStatus.PENDING,
+        kind=run.kind,
+        job=run.job,
+        queue=run.queue,
+        attempt=0,
+        max_attempts=run.max_attempts,
+        fence=0,
+        fired_at=to_datetime(run.fired_at),
+        scheduled_at=to_datetime(at),
+        schedule_id=run.schedule_id,
+        schedule_key=key,
+        revision=run.revision,
+        window_at=to_datetime(run.window_at),
+        tenant=run.tenant,
+        priority=run.priority,
+        due_at=to_datetime(run.due_at),
+        hold=run.hold,
+        payload_json=payload if run.payload is None else run.payload,
+    )

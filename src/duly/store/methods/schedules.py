@@ -1,0 +1,183 @@
+"""Storing and changing schedules."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from duly.core.errors import ClientRequestIdInUse, DulyError, KeyInUse
+from duly.core.ids import is_id
+from duly.core.rules.editing import Change
+from duly.core.rules.firing import first_cursor
+from duly.core.schedule import Definition, Facts, Schedule, TargetKind
+from duly.core.timing import Cron, Every
+from duly.store.codec import (
+    CURSOR,
+    FACTS,
+    UnreadableDefinition,
+    cursor_row,
+    decode_body,
+    encode_body,
+    facts_row,
+    read_cursor,
+    read_facts,
+)
+from duly.store.statements import Program, Row, batch, columns, query
+from duly.store.values import NewSchedule, Put
+
+from .ending import move_open_runs
+
+DERIVED = ("kind", "job", "topic")
+REVISION = ("schedule_id", "revision", "body", "payload", "made_at", "made_by")
+
+
+def put_schedules(now: int, new: Sequence[NewSchedule]) -> Program[list[Put]]:
+    """Insert schedules with their first revision and cursor; see ``Schedules.put_schedules``."""
+    slots = yield from _take_slots(Counter(item.facts.tenant for item in new))
+    ready: dict[str, Schedule] = {}
+    answers: list[Put | None] = []
+    for item in new:
+        facts = replace(item.facts, created_at=now, updated_at=now, paused_at=item.facts.paused_at and now)
+        slots[facts.tenant] += 1
+        try:
+            cursor = first_cursor(
+                facts.id, item.definition, now=now, slot=slots[facts.tenant], paused=facts.paused_at is not None
+            )
+        except DulyError as error:
+            answers.append(error)
+            continue
+        ready[facts.id] = Schedule(facts, item.definition, cursor)
+        answers.append(None)
+    inserted: set[str] = set()
+    if ready:
+        rows = yield batch("insert_schedules", columns(FACTS + DERIVED, map(_schedule_row, ready.values())))
+        inserted = {row[0] for row in rows}
+        made = [ready[id] for id in ready if id in inserted]
+        if made:
+            revisions = (_revision_row(s.facts, s.definition, s.facts.created_by) for s in made)
+            yield batch("insert_revisions", columns(REVISION, revisions))
+            cursors = ((*cursor_row(s.cursor), s.facts.tenant) for s in made)
+            yield batch("insert_cursors", columns((*CURSOR, "tenant"), cursors))
+    puts: list[Put] = []
+    for item, answer in zip(new, answers, strict=True):
+        if answer is not None:
+            puts.append(answer)
+        elif item.facts.id in inserted:
+            puts.append(ready[item.facts.id])
+        else:
+            puts.append((yield from _why_refused(item.facts)))
+    return puts
+
+
+def _take_slots(wanted: Counter[str]) -> Program[dict[str, int]]:
+    """Hand out fair-share ordinals: everyone's first schedule before anyone's second."""
+    taken: dict[str, int] = {}
+    for tenant, count in wanted.items():
+        rows = yield query("take_slots", tenant=tenant, count=count)
+        taken[tenant] = rows[0][0] - count
+    return taken
+
+
+def _why_refused(facts: Facts) -> Program[Put]:
+    """Tell a repeated create (same id: fine) from a key or a client request id that is taken."""
+    mine = yield from find_schedule(facts.id, tenant=facts.tenant)
+    if mine is not None:
+        return mine
+    if facts.client_request_id is not None:
+        rows = yield query("find_client_request", tenant=facts.tenant, client_request_id=facts.client_request_id)
+        if rows:
+            return ClientRequestIdInUse(facts.client_request_id, rows[0][0])
+    rows = yield query("find_schedule_id", ref=facts.key, by_key=True, tenant=facts.tenant)
+    return KeyInUse(facts.key, rows[0][0] if rows else facts.id)
+
+
+def change_schedule(
+    now: int, ref: str, change: Callable[[Schedule, int], Change | None], tenant: str | None
+) -> Program[Schedule | None]:
+    """Lock the cursor, let the pure function decide, write what it decided."""
+    schedule_id = yield from _resolve(ref, tenant)
+    if schedule_id is None:
+        return None
+    yield query("lock_cursors", ids=[schedule_id])
+    schedule = yield from find_schedule(schedule_id, tenant=tenant)
+    if schedule is None:
+        return None
+    changed = change(schedule, now)
+    if changed is None:
+        return schedule
+    after = yield from write_facts(now, schedule, changed)
+    if changed.cancel_waiting or changed.cancel_running or changed.last_attempt or changed.release_lane:
+        yield from move_open_runs(now, schedule_id, changed, after.definition)
+    return after
+
+
+def write_facts(now: int, schedule: Schedule, changed: Change) -> Program[Schedule]:
+    """Write a change of a schedule whose cursor is locked."""
+    facts, definition = replace(changed.facts, updated_at=now), changed.definition or schedule.definition
+    after = Schedule(facts, definition, changed.cursor)
+    if changed.definition is not None:
+        yield batch("insert_revisions", columns(REVISION, [_revision_row(facts, definition, changed.by)]))
+    yield batch("update_schedules", columns(FACTS + DERIVED, [_schedule_row(after)]))
+    yield batch("move_cursors", columns(CURSOR, [cursor_row(changed.cursor)]))
+    return after
+
+
+def end_schedules(now: int, ids: Sequence[str]) -> Program[None]:
+    """Write down when schedules ended whose cursor has come to its end: retention counts from then."""
+    if not ids:
+        return
+    rows = yield query("read_schedules", ids=sorted(ids))
+    ended = []
+    for row in rows:
+        try:
+            schedule = read_schedule(row)
+        except UnreadableDefinition:
+            continue  # written by a newer version, which will see to its end
+        ended.append(replace(schedule, facts=replace(schedule.facts, ended_at=now)))
+    if ended:
+        yield batch("update_schedules", columns(FACTS + DERIVED, map(_schedule_row, ended)))
+
+
+def find_schedule(ref: str, tenant: str | None) -> Program[Schedule | None]:
+    """Read one schedule by id, then by key."""
+    schedule_id = yield from _resolve(ref, tenant)
+    if schedule_id is None:
+        return None
+    rows = yield query("read_schedules", ids=[schedule_id])
+    return read_schedule(rows[0]) if rows else None
+
+
+def read_schedule(row: Row) -> Schedule:
+    """Build a schedule from the columns of facts, cursor, body and payload."""
+    after_facts = len(FACTS)
+    after_cursor = after_facts + len(CURSOR)
+    body, payload = row[after_cursor:]
+    return Schedule(
+        read_facts(row[:after_facts]),
+        decode_body(body, "{}" if payload is None else payload),
+        read_cursor(row[after_facts:after_cursor]),
+    )
+
+
+def _resolve(ref: str, tenant: str | None) -> Program[str | None]:
+    if is_id(ref):
+        rows = yield query("find_schedule_id", ref=ref, by_key=False, tenant=tenant)
+        if rows:
+            return str(rows[0][0])
+    rows = yield query("find_schedule_id", ref=ref, by_key=True, tenant=tenant)
+    return str(rows[0][0]) if rows else None
+
+
+def _schedule_row(schedule: Schedule) -> list[Any]:
+    definition = schedule.definition
+    timing = definition.timing
+    kind = "cron" if isinstance(timing, Cron) else "interval" if isinstance(timing, Every) else "once"
+    target = definition.target
+    topic = target.name if target.kind is TargetKind.TOPIC else target.topic
+    return [*facts_row(schedule.facts), kind, target.handler, topic]
+
+
+def _revision_row(facts: Facts, definition: Definition, made_by: str | None) -> tuple[Any, ...]:
+    return facts.id, facts.revision, encode_body(definition), definition.payload, facts.updated_at, made_by

@@ -1,0 +1,110 @@
+"""Sessions: one lease per instance, whatever it runs; recovery settles for the dead through the same path."""
+
+from __future__ import annotations
+
+from duly.core.policy import Retry
+from duly.core.rules.firing import FireRules
+from duly.core.run import Cancelled, Failed, Lost, Outcome, Released
+from duly.core.schedule import Definition
+from duly.store.codec import decode_words, encode_words
+from duly.store.statements import Program, query
+from duly.store.values import Beat, Held, Instance, Recovered, Settlement
+
+from .claiming import attach_definitions, read_claim
+from .definitions import Definitions
+from .settling import settle
+
+CLAIM_COLUMNS = 16
+
+
+def open_session(now: int, instance: Instance, lease_ms: int) -> Program[int]:
+    """Register an instance; runs that waited for a job it knows may be claimed again."""
+    yield query(
+        "insert_instance",
+        session=instance.session,
+        name=instance.name,
+        host=instance.host,
+        pid=instance.pid,
+        roles=encode_words(instance.roles),
+        version=instance.version,
+        tz_version=instance.tz_version,
+        jobs=encode_words(instance.jobs),
+        started_at=now,
+        expires_at=now + lease_ms,
+    )
+    if instance.jobs:
+        yield query("adopt_jobs", jobs=list(instance.jobs))
+    return now
+
+
+def beat(now: int, session: int, lease_ms: int) -> Program[Beat]:
+    """Extend the lease of a session that nobody declared dead."""
+    alive = yield query("extend_session", session=session, expires_at=now + lease_ms)
+    if not alive:
+        return Beat(now, alive=False)
+    rows = yield query("held_runs", session=session)
+    return Beat(now, True, [Held(id, fence, cancel_at is not None) for id, fence, cancel_at in rows])
+
+
+def close_session(now: int, session: int, definitions: Definitions) -> Program[int]:
+    """Release what the session holds, then forget it."""
+    rows = yield query("session_claims", session=session)
+    claims = [read_claim(row) for row in rows]
+    yield from attach_definitions(claims, definitions)
+    settled = yield from settle(now, [Settlement(claim, session, Released(), Retry()) for claim in claims])
+    yield query("delete_session", session=session)
+    return len(claims) - len(settled.lost)
+
+
+def take_lost(now: int, limit: int, rules: FireRules, definitions: Definitions) -> Program[Recovered]:
+    """Declare sessions dead whose lease ran out, and settle what they and the overdue still hold."""
+    dead = yield query("expire_sessions", now=now)
+    rows = yield query("lost_runs", now=now, cancelled_before=now - rules.cancel_grace_ms, limit=limit)
+    claims = [read_claim(row[:CLAIM_COLUMNS]) for row in rows]
+    yield from attach_definitions(claims, definitions)
+    settlements = []
+    for claim, row in zip(claims, rows, strict=True):
+        session, why = row[CLAIM_COLUMNS:]
+        retry = _retry_of(claim.definition, rules)
+        settlements.append(Settlement(claim, session, _OUTCOMES[why], retry))
+    settled = yield from settle(now, settlements)
+    taken = [claim.id for claim in claims if claim.id not in settled.lost]
+    return Recovered(now, [row[0] for row in dead], taken, settled.ended, more=len(rows) >= limit)
+
+
+_OUTCOMES: dict[str, Outcome] = {
+    "session": Lost("the worker stopped sending heartbeats"),
+    "deadline": Failed("the attempt passed its timeout and its worker did not report", timed_out=True),
+    "cancel": Cancelled(),
+}
+
+
+def _retry_of(definition: Definition | None, rules: FireRules) -> Retry:
+    if definition is not None and definition.retry is not None:
+        return definition.retry
+    return Retry(max_attempts=rules.default_max_attempts)
+
+
+def list_instances(now: int) -> Program[list[Instance]]:
+    rows = yield query("live_instances", now=now)
+    return [
+        Instance(
+            session=row[0],
+            name=row[1],
+            host=row[2],
+            pid=row[3],
+            roles=decode_words(row[4]),
+            version=row[5],
+            tz_version=row[6],
+            jobs=decode_words(row[7]),
+            started_at=row[8],
+            expires_at=row[9],
+        )
+        for row in rows
+    ]
+
+
+def take_lease(now: int, role: str, session: int, lease_ms: int) -> Program[int | None]:
+    """Take or renew a role; the term grows whenever it changes hands."""
+    rows = yield query("take_lease", role=role, session=session, now=now, expires_at=now + lease_ms)
+    return int(rows[0][0]) if rows else None

@@ -1,0 +1,182 @@
+"""The settle: attempts end, and only the newest attempt can end a run.
+
+Every write is guarded by (run, fence, session) and the guard locks the run's row. Where the end of a run moves its
+schedule (a lane, a one-shot, a failure count, an interval measured from completion) the cursor is locked first, in id
+order: a fire that sees the run still open holds its new run before we look for runs to release, so no wake-up is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, assert_never
+
+from duly.core.rules.settling import Again, Finish
+from duly.core.rules.settling import settle as decide
+from duly.core.run import Cancelled, Completed, Failed, Lost, Reason, Released, Run, RunStatus, Snoozed
+from duly.store.statements import Program, batch, columns
+from duly.store.values import Settled, Settlement
+
+from .moving import Ended, Revision, lock_cursors, move_schedules
+from .runs import find_run
+
+FINISH = ("id", "fence", "session", "status", "reason", "error", "result")
+RETURN = ("id", "fence", "session", "due_at", "attempt")
+ATTEMPT = ("run_id", "fence", "attempt", "outcome", "error", "started_at", "ended_at", "session")
+
+
+def settle(now: int, settlements: Sequence[Settlement]) -> Program[Settled]:
+    """Write the ends of attempts; see ``Claiming.settle``."""
+    if len({s.claim.id for s in settlements}) == len(settlements):
+        return (yield from _settle(now, settlements))
+    # Two attempts at one run in one batch: one of them is a zombie, and must not borrow the other's guard.
+    ended: dict[str, RunStatus] = {}
+    lost: list[str] = []
+    released = 0
+    for settlement in settlements:
+        settled = yield from _settle(now, [settlement])
+        ended |= settled.ended
+        lost += settled.lost
+        released += settled.released
+    return Settled(now, ended, lost, released)
+
+
+def _settle(now: int, settlements: Sequence[Settlement]) -> Program[Settled]:
+    known = _revisions(settlements)
+    cursors = yield from lock_cursors([id for id, fired in known.items() if fired.definition.end_of_run_moves_cursor])
+    done = [s for s in settlements if type(s.outcome) is Completed]
+    other = [s for s in settlements if type(s.outcome) is not Completed]
+    ended: dict[str, RunStatus] = {}
+    returned: set[str] = set()
+    if done:
+        ended |= yield from _complete(now, done)
+    if other:
+        more, returned = yield from _decide_and_write(now, other)
+        ended |= more
+    missing = [s for s in settlements if s.claim.id not in ended and s.claim.id not in returned]
+    lost = (yield from _really_lost(missing)) if missing else []
+    released = 0
+    if cursors:
+        ends = [
+            Ended(s.claim.schedule_id, s.claim.kind, ended[s.claim.id])
+            for s in settlements
+            if s.claim.id in ended and s.claim.schedule_id is not None
+        ]
+        released = yield from move_schedules(now, ends, cursors, known)
+    return Settled(now, ended, lost, released)
+
+
+def _complete(now: int, done: Sequence[Settlement]) -> Program[dict[str, RunStatus]]:
+    """The common end, in one statement: guard, remove from runs, append to history.
+
+    It applies the first row of ``rules.settling``: completed, or cancelled if a cancel was asked for meanwhile.
+    """
+    rows = yield batch(
+        "complete_runs",
+        {
+            "id": [s.claim.id for s in done],
+            "fence": [s.claim.fence for s in done],
+            "session": [s.session for s in done],
+            "result": [s.outcome.result for s in done],  # type: ignore[union-attr]  # all are Completed
+            "reason": [s.outcome.reason and s.outcome.reason.value for s in done],  # type: ignore[union-attr]
+        },
+        now=now,
+    )
+    return {id: RunStatus(status) for id, status in rows}
+
+
+def _decide_and_write(now: int, other: Sequence[Settlement]) -> Program[tuple[dict[str, RunStatus], set[str]]]:
+    """Lock each run, ask the pure rule, and write what it answers."""
+    rows = yield batch(
+        "lock_runs",
+        {
+            "id": [s.claim.id for s in other],
+            "fence": [s.claim.fence for s in other],
+            "session": [s.session for s in other],
+        },
+    )
+    locked = {row[0]: row for row in rows}
+    finishes: list[tuple[Any, ...]] = []
+    returns: list[tuple[Any, ...]] = []
+    attempts: list[tuple[Any, ...]] = []
+    for s in other:
+        if s.claim.id not in locked:
+            continue
+        id, attempt, max_attempts, cancel_at, started_at = locked[s.claim.id]
+        verdict = decide(
+            s.outcome,
+            run_id=id,
+            attempt=attempt,
+            max_attempts=max_attempts,
+            retry=s.retry,
+            cancel_requested=cancel_at is not None,
+        )
+        guard = (id, s.claim.fence, s.session)
+        if isinstance(verdict, Finish):
+            reason = verdict.reason and verdict.reason.value
+            finishes.append((*guard, verdict.status.value, reason, verdict.error, verdict.result))
+        else:
+            returns.append((*guard, now + verdict.after_ms, attempt if verdict.spends_attempt else attempt - 1))
+        if verdict.error is not None:
+            outcome = verdict.outcome if isinstance(verdict, Again) else verdict.status.value
+            attempts.append((id, s.claim.fence, attempt, outcome, verdict.error, started_at, now, s.session))
+    ended: dict[str, RunStatus] = {}
+    if finishes:
+        rows = yield batch("finish_runs", columns(FINISH, finishes), now=now)
+        ended = {id: RunStatus(status) for id, status in rows}
+    returned: set[str] = set()
+    if returns:
+        rows = yield batch("return_runs", columns(RETURN, returns))
+        returned = {row[0] for row in rows}
+    if attempts:
+        yield batch("insert_attempts", columns(ATTEMPT, attempts))
+    return ended, returned
+
+
+def _really_lost(missing: Sequence[Settlement]) -> Program[list[str]]:
+    """Tell zombies from repeats: a settlement that finds what it would have written was kept the first time."""
+    guards = columns(("id", "fence", "session"), [(s.claim.id, s.claim.fence, s.session) for s in missing])
+    rows = yield batch("settled_already", guards)
+    recorded = {row[0] for row in rows}
+    lost: list[str] = []
+    for s in missing:
+        run = yield from find_run(s.claim.id)
+        if not _wrote(s, run, recorded=s.claim.id in recorded):
+            lost.append(s.claim.id)
+    return lost
+
+
+def _wrote(settlement: Settlement, run: Run | None, *, recorded: bool) -> bool:
+    """Whether the settlement left what is there now; if not, recovery closed its fence before it came.
+
+    ``recorded``: an attempt or a run is known to have ended under this very guard, whoever ended it.
+    """
+    outcome = settlement.outcome
+    tried_again = isinstance(outcome, Lost) or (isinstance(outcome, Failed) and not outcome.fatal)
+    if run is None or run.fence != settlement.claim.fence:
+        return recorded and tried_again
+    if not run.status.terminal:
+        # Given back under this fence: by a failure, which is recorded, or by a release, which is not.
+        return tried_again if recorded else isinstance(outcome, Cancelled | Released | Snoozed)
+    if not recorded or run.reason == Reason.CANCEL_REQUESTED:
+        return recorded
+    match outcome:
+        case Completed():
+            return run.status is RunStatus.COMPLETED
+        case Failed(timed_out=timed_out):
+            by_recovery = run.reason == Reason.LOST or (run.reason == Reason.TIMEOUT and not timed_out)
+            cancelled_later = tried_again and run.status is RunStatus.CANCELLED
+            return cancelled_later or (run.status is RunStatus.FAILED and not by_recovery)
+        case Lost():
+            return run.reason == Reason.LOST
+        case Cancelled() | Released() | Snoozed():
+            return False
+        case unknown:
+            assert_never(unknown)
+
+
+def _revisions(settlements: Sequence[Settlement]) -> dict[str, Revision]:
+    return {
+        s.claim.schedule_id: Revision(s.claim.revision, s.claim.definition)
+        for s in settlements
+        if s.claim.definition is not None and s.claim.schedule_id is not None
+    }

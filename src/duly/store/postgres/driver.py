@@ -1,0 +1,152 @@
+"""The driver: transactions on a few threads, one connection each, so that fire, claim and settle overlap.
+
+Synchronous connections on threads, because they are faster than asynchronous ones, let a thread without an event loop
+use the same text, and have the shape of the SQLite driver.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+from duly.runtime.chance import Chance
+from duly.runtime.clock import Clock
+from duly.store.postgres.borrowed import Borrowed
+from duly.store.postgres.checking import find_warnings
+from duly.store.postgres.connections import Connections
+from duly.store.postgres.hinting import Hinter
+from duly.store.postgres.limits import Limits
+from duly.store.postgres.listening import Listener
+from duly.store.postgres.migrating import prepare_schema
+from duly.store.postgres.target import read_target
+from duly.store.postgres.texts import as_statement, load_transactions
+from duly.store.postgres.transactions import Transactions
+from duly.store.statements import T, Transaction
+
+_HINT_WITHIN_S = 2.0
+
+
+class PostgresDriver:
+    """Runs programs on PostgreSQL; keeps no state in a session, so a pooler in transaction mode may stand in between.
+
+    ``connections`` bounds the transactions that run at once; a synchronous caller runs on its own thread and gets a
+    connection of its own. ``prepare`` None prepares statements unless a pooler is noticed. ``listen_url`` is a direct
+    connection for hints. ``clock`` replaces the server's, for tests.
+    """
+
+    name = "postgres"
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        clock: Clock | None = None,
+        chance: Chance | None = None,
+        connections: int = 4,
+        prepare: bool | None = None,
+        migrate: bool = False,
+        listen_url: str | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        self._limits = limits or Limits()
+        self._chance = chance or Chance()
+        self._migrate = migrate
+        self._target = read_target(url, self._limits)
+        self._listen_target = read_target(listen_url, self._limits) if listen_url else self._target
+        self._hints_apart = listen_url is not None
+        self._connections = Connections(self._target, keep=connections + 1, prepare=prepare)
+        self._transactions = Transactions(self._connections, self._limits, clock, self._chance)
+        self._borrowed = Borrowed(self._transactions.statements, clock)
+        self._threads = ThreadPoolExecutor(connections, thread_name_prefix="duly-postgres")
+        self._sender = f"{self._chance.session():x}"
+        self._hinter = Hinter(self._send_hints, self._sender)
+        self._notify = as_statement(load_transactions()["notify"])
+        self._listeners: list[Callable[[str], None]] = []
+        self._listener: Listener | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def __repr__(self) -> str:
+        return f"PostgresDriver({self._target.name!r})"
+
+    async def open(self) -> None:
+        """Connect; set up an empty database, check any other; start to listen if somebody asked for hints."""
+        self._loop = asyncio.get_running_loop()
+        await self._on_thread(self.open_sync)
+        self._listen()
+
+    def open_sync(self) -> None:
+        """Connect and set up or check the schema, for a caller that has no event loop."""
+        limits = self._limits
+        self._transactions.run(
+            lambda lent: prepare_schema(lent.connection, limits, migrate=self._migrate), limits.migration
+        )
+
+    async def checks(self) -> list[str]:
+        """Say what about this server weakens a promise; an empty list is good."""
+        look = partial(find_warnings, hints_apart=self._hints_apart)
+        return await self._on_thread(
+            lambda: self._transactions.run(lambda lent: look(lent.connection), self._limits.operation)
+        )
+
+    async def close(self) -> None:
+        """Let what has begun come to its end, then close every connection."""
+        await asyncio.to_thread(self.close_sync)
+
+    def close_sync(self) -> None:
+        self._hinter.close()
+        if self._listener is not None:
+            self._listener.close()
+        self._threads.shutdown()
+        self._connections.close()
+        self._transactions.close()
+
+    async def write(self, transaction: Transaction[T]) -> T:
+        return await self._on_thread(partial(self._transactions.write, transaction))
+
+    async def read(self, transaction: Transaction[T]) -> T:
+        return await self._on_thread(partial(self._transactions.read, transaction))
+
+    def write_sync(self, transaction: Transaction[T]) -> T:
+        return self._transactions.write(transaction)
+
+    def read_sync(self, transaction: Transaction[T]) -> T:
+        return self._transactions.read(transaction)
+
+    async def write_on(self, connection: Any, transaction: Transaction[T]) -> T:
+        return await self._borrowed.write_on(connection, transaction)
+
+    def hint(self, topic: str) -> None:
+        self._hinter.hint(topic)
+
+    def on_hint(self, listener: Callable[[str], None]) -> None:
+        self._listeners.append(listener)
+        if self._loop is not None:
+            self._listen()
+
+    async def _on_thread(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+    def _send_hints(self, hints: str) -> None:
+        text = self._notify.text
+        seconds = min(_HINT_WITHIN_S, self._limits.operation)
+        self._transactions.run(lambda lent: lent.cursor.execute(text, {"hints": hints}, prepare=False), seconds)
+
+    def _listen(self) -> None:
+        if self._listeners and self._listener is None:
+            self._listener = Listener(self._listen_target, self._sender, self._deliver, self._chance)
+            self._listener.start()
+
+    def _deliver(self, topic: str) -> None:
+        """Called on the listener's thread."""
+        loop = self._loop
+        if loop is None:
+            return
+        for listener in self._listeners:
+            try:
+                loop.call_soon_threadsafe(listener, topic)
+            except RuntimeError:
+                # The loop is closed: nobody is there to be woken.
+                return

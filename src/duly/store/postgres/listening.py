@@ -1,0 +1,91 @@
+"""Hints coming in: one connection that does nothing but LISTEN, on a thread of its own."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from threading import Event, Thread
+
+import psycopg
+
+from duly.core.errors import StoreUnavailable
+from duly.runtime.chance import Chance
+from duly.store.postgres.connections import Connection, Lent, connect, is_pooled
+from duly.store.postgres.target import Target
+
+_LOOK_AGAIN_S = 20.0
+_FIRST_PAUSE_S = 0.5
+_LONGEST_PAUSE_S = 30.0
+_log = logging.getLogger(__name__)
+
+
+class Listener:
+    """Hands every hint of another instance to ``deliver``; reconnects for as long as it takes.
+
+    ``ready`` is set while the server would tell us. Behind a pooler there is nothing to listen to, and the thread ends.
+    """
+
+    def __init__(self, target: Target, sender: str, deliver: Callable[[str], None], chance: Chance) -> None:
+        self.ready = Event()
+        self._target = target
+        self._sender = sender
+        self._deliver = deliver
+        self._chance = chance
+        self._closing = Event()
+        self._lent: Lent | None = None
+        self._thread = Thread(target=self._work, name="duly-postgres-listen", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        """End the thread and its connection."""
+        self._closing.set()
+        lent = self._lent
+        if lent is not None:
+            lent.abort()
+        self._thread.join()
+
+    def _work(self) -> None:
+        pause = _FIRST_PAUSE_S
+        while not self._closing.is_set():
+            try:
+                if not self._listen():
+                    return
+                pause = _FIRST_PAUSE_S
+            except (psycopg.Error, StoreUnavailable) as error:
+                if not self._closing.is_set():
+                    _log.info("hints are off for a while, polling goes on: %s", self._target.redact(str(error)))
+            finally:
+                self.ready.clear()
+            self._closing.wait(self._chance.spread(pause / 2, pause))
+            pause = min(pause * 2, _LONGEST_PAUSE_S)
+
+    def _listen(self) -> bool:
+        """Listen until the connection breaks; False if listening is of no use here."""
+        connection = connect(self._target)
+        try:
+            if is_pooled(connection):
+                _log.warning(
+                    "a connection pooler stands before %s: no hints from other instances, only polling; "
+                    "give listen_url, a direct connection, to have them",
+                    self._target.name,
+                )
+                return False
+            self._lent = Lent(connection)
+            connection.execute("LISTEN duly", prepare=False)
+            self.ready.set()
+            self._hand_out(connection)
+            return True
+        finally:
+            self._lent = None
+            connection.close()
+
+    def _hand_out(self, connection: Connection) -> None:
+        while not self._closing.is_set():
+            for notice in connection.notifies(timeout=_LOOK_AGAIN_S):
+                sender, _, topic = notice.payload.partition(" ")
+                if sender != self._sender and topic:
+                    self._deliver(topic)
+            # Nothing for a while: a question finds out whether the line is still there.
+            connection.execute("SELECT 1", prepare=False)

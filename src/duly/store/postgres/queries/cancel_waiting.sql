@@ -1,0 +1,16 @@
+WITH gone AS (
+    DELETE FROM duly_runs
+    WHERE id = ANY (:id::uuid[]) AND claimed_by IS NULL
+    RETURNING *
+), kept AS (
+    INSERT INTO duly_history (
+        id, schedule_id, revision, kind, window_at, tenant, job, queue, priority, status, reason, attempt,
+        max_attempts, fence, due_at, fired_at, started_at, finished_at, payload
+    )
+    SELECT
+        id, schedule_id, revision, kind, window_at, tenant, job, queue, priority, 'cancelled', :reason::text, attempt,
+        max_attempts, fence, due_at, fired_at, started_at, :now::bigint, payload
+    FROM gone
+    ON CONFLICT DO NOTHING
+)
+SELECT id::text FROM gone

@@ -1,0 +1,1 @@
+DELETE FROM duly_instances WHERE session = :session::bigint

@@ -1,0 +1,17 @@
+-- A reference is an id or a key; a key without a tenant is looked up in every tenant, one probe of the index each.
+SELECT s.id::text
+FROM duly_schedules AS s
+WHERE s.id = CASE WHEN NOT :by_key::boolean THEN :ref::text::uuid END
+  AND s.deleted_at IS NULL
+  AND (:tenant::text IS NULL OR s.tenant = :tenant::text)
+UNION ALL
+SELECT s.id::text
+FROM duly_schedules AS s
+WHERE :by_key::boolean AND s.tenant = :tenant::text AND s.key = :ref::text AND s.deleted_at IS NULL
+UNION ALL
+SELECT s.id::text
+FROM duly_tenants AS t
+JOIN duly_schedules AS s ON s.tenant = t.id AND s.key = :ref::text AND s.deleted_at IS NULL
+WHERE :by_key::boolean AND :tenant::text IS NULL
+ORDER BY 1
+LIMIT 1

@@ -1,0 +1,20 @@
+-- Runs that nobody can take gather at the head of their line, so the first of each line are enough to look at.
+WITH live AS (
+    SELECT roles::jsonb AS roles, jobs::jsonb AS jobs FROM duly_instances WHERE expires_at >= :now::bigint
+), unknown AS MATERIALIZED (
+    SELECT head.id
+    FROM duly_lines AS l
+    CROSS JOIN LATERAL (
+        SELECT r.id, r.job
+        FROM duly_runs AS r
+        WHERE r.claimed_by IS NULL AND r.hold = 0
+          AND r.queue = l.queue AND r.priority = l.priority AND r.due_at <= :now::bigint
+        ORDER BY r.due_at, r.slot
+        LIMIT 10000
+    ) AS head
+    WHERE EXISTS (SELECT FROM live WHERE roles ? 'worker')
+      AND head.job NOT IN (SELECT jsonb_array_elements_text(jobs) FROM live)
+)
+UPDATE duly_runs AS r SET hold = 2
+FROM unknown
+WHERE r.id = unknown.id AND r.claimed_by IS NULL AND r.hold = 0

@@ -1,0 +1,21 @@
+-- Unprepared: the filters that are given decide the plan. A schedule id that is none finds nothing.
+SELECT
+    r.id::text, r.schedule_id::text, s.key, r.revision, r.kind, r.status, r.reason, r.tenant, r.window_at, r.since,
+    r.windows, r.job, r.queue, r.priority, r.hold, r.due_at, r.attempt, r.max_attempts, r.fence, r.fired_at,
+    r.started_at, r.finished_at, r.cancel_requested, r.error, i.name, NULL, NULL
+FROM duly_all_runs AS r
+LEFT JOIN duly_schedules AS s ON s.id = r.schedule_id
+LEFT JOIN duly_instances AS i ON i.session = r.session
+WHERE (:after::uuid IS NULL OR r.id < :after::uuid)
+  AND (
+    :schedule_id::text IS NULL
+    OR r.schedule_id = CASE
+        WHEN :schedule_id::text ~ '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$'
+            THEN :schedule_id::text::uuid
+    END
+  )
+  AND (:tenant::text IS NULL OR r.tenant = :tenant::text)
+  AND (:job::text IS NULL OR r.job = :job::text)
+  AND (:status::text IS NULL OR r.status = :status::text)
+ORDER BY r.id DESC
+LIMIT :limit::bigint

@@ -1,0 +1,4 @@
+SELECT r.schedule_id::text, r.id::text, r.hold, r.claimed_by IS NOT NULL, r.cancel_at IS NOT NULL
+FROM duly_runs AS r
+WHERE r.schedule_id = ANY (:schedule_id::uuid[])
+ORDER BY r.id

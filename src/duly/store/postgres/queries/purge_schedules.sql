@@ -1,0 +1,1 @@
+DELETE FROM duly_schedules WHERE id = ANY (:ids::uuid[])

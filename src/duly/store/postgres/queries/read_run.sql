@@ -1,0 +1,12 @@
+-- A text that is no id finds nothing.
+SELECT
+    r.id::text, r.schedule_id::text, s.key, r.revision, r.kind, r.status, r.reason, r.tenant, r.window_at, r.since,
+    r.windows, r.job, r.queue, r.priority, r.hold, r.due_at, r.attempt, r.max_attempts, r.fence, r.fired_at,
+    r.started_at, r.finished_at, r.cancel_requested, r.error, i.name, coalesce(r.payload, v.payload), r.result
+FROM duly_all_runs AS r
+LEFT JOIN duly_schedules AS s ON s.id = r.schedule_id
+LEFT JOIN duly_revisions AS v ON v.schedule_id = r.schedule_id AND v.revision = r.revision AND r.payload IS NULL
+LEFT JOIN duly_instances AS i ON i.session = r.session
+WHERE r.id = CASE
+    WHEN :id::text ~ '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' THEN :id::text::uuid
+END

@@ -1,0 +1,64 @@
+"""The SQL files, as psycopg wants them.
+
+A parameter is written ``:name`` in the file. ``queries/`` are run with parameters (``%(name)s`` to psycopg);
+``transactions/`` may hold several statements for one round trip, which cannot have parameters: the few numbers in them
+are filled in.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from importlib import resources
+from importlib.resources.abc import Traversable
+
+_PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)")
+_COMMENT = re.compile(r"^--.*\n", re.MULTILINE)
+_UNPREPARED = "-- Unprepared:"
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement; ``prepare`` is False where the parameters decide the plan."""
+
+    text: bytes
+    prepare: bool
+
+
+def load_queries() -> dict[str, Statement]:
+    """Read every statement of ``queries/`` by name."""
+    return {_stem(file): as_statement(file.read_text("utf-8")) for file in _files("queries")}
+
+
+def load_migrations() -> dict[int, bytes]:
+    """Read the numbered steps of ``schema/``, oldest first."""
+    steps = {int(file.name[:4]): file.read_bytes() for file in _files("schema")}
+    return dict(sorted(steps.items()))
+
+
+def load_transactions() -> dict[str, str]:
+    """Read the texts of ``transactions/`` by name."""
+    return {_stem(file): _without_comments(file.read_text("utf-8")) for file in _files("transactions")}
+
+
+def fill_in(text: str, numbers: dict[str, int]) -> bytes:
+    """Put numbers into a text that cannot have parameters."""
+    return _PARAMETER.sub(lambda found: str(int(numbers[found[1]])), text).encode()
+
+
+def as_statement(text: str) -> Statement:
+    """A text with parameters, for psycopg."""
+    escaped = _without_comments(text).replace("%", "%%")
+    return Statement(_PARAMETER.sub(r"%(\1)s", escaped).encode(), not text.startswith(_UNPREPARED))
+
+
+def _without_comments(text: str) -> str:
+    return _COMMENT.sub("", text).strip()
+
+
+def _files(folder: str) -> list[Traversable]:
+    return [file for file in resources.files(__package__).joinpath(folder).iterdir() if file.name.endswith(".sql")]
+
+
+def _stem(file: Traversable) -> str:
+    return file.name.removesuffix(".sql")

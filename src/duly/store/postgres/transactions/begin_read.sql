@@ -1,0 +1,6 @@
+BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+SET LOCAL statement_timeout = :statement;
+SET LOCAL lock_timeout = :lock;
+SET LOCAL idle_in_transaction_session_timeout = :idle;
+SET LOCAL jit = off;
+SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint

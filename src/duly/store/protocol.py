@@ -1,0 +1,186 @@
+"""What a store promises: one method is one transaction.
+
+Methods take and answer values of ``duly.core`` and ``duly.store.values``; no row, cursor or driver exception gets out.
+They raise only errors of ``duly.core.errors``: ``StoreUnavailable`` when nothing was done, ``OutcomeUnknown`` when it
+may have been done. Every method may be repeated with the same arguments after either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from duly.core.rules.editing import Change
+from duly.core.rules.firing import FireRules
+from duly.core.run import Run
+from duly.core.schedule import Schedule
+
+from .values import (
+    Beat,
+    Claimed,
+    Fired,
+    Grab,
+    Instance,
+    NewRequest,
+    NewSchedule,
+    Page,
+    Put,
+    Recovered,
+    RunFilter,
+    ScheduleFilter,
+    Settled,
+    Settlement,
+    Triggered,
+)
+
+
+class Schedules(Protocol):
+    async def put_schedules(self, new: Sequence[NewSchedule]) -> list[Put]:
+        """Store schedules in one transaction; one that is refused does not hinder the others."""
+        ...
+
+    async def change_schedule(
+        self, ref: str, change: Callable[[Schedule, int], Change | None], *, tenant: str | None = None
+    ) -> Schedule | None:
+        """Apply a pure change under the schedule's lock; answer the schedule after it, or None if there is none.
+
+        ``change`` is given the schedule and the store's now. None from it means that nothing is to be changed.
+        """
+        ...
+
+    async def get_schedule(self, ref: str, *, tenant: str | None = None) -> Schedule | None:
+        """Find a schedule by id, then by key. A deleted one is not found."""
+        ...
+
+    async def list_schedules(self, where: ScheduleFilter, *, limit: int, after: str | None = None) -> Page[Schedule]:
+        """Answer one page in id order, without payloads."""
+        ...
+
+
+class Firing(Protocol):
+    async def fire_due(
+        self, *, limit: int, rules: FireRules, grab: Grab | None = None, expected: tuple[float, float] | None = None
+    ) -> Fired:
+        """Fire up to ``limit`` due windows in one transaction, and say when the next is due.
+
+        With ``grab``, runs that its session could claim at once are born claimed: one transaction instead of two.
+        Where the store's clock is not between the ``expected`` instants, it has leapt, and nothing fires.
+
+        A schedule that cannot be planned is set aside with its error and stays due; the others fire.
+        """
+        ...
+
+    async def set_aside_next(self, error: str) -> None:
+        """Put off the single most overdue schedule: the database itself refused its window."""
+        ...
+
+
+class Runs(Protocol):
+    async def enqueue(self, requests: Sequence[NewRequest]) -> list[Run]:
+        """Insert runs in one transaction; a run whose id exists is left as it is and answered."""
+        ...
+
+    async def trigger(
+        self, ref: str, *, run_id: str, payload: str | None, force: bool, rules: FireRules, tenant: str | None = None
+    ) -> Triggered | None:
+        """Make a manual run of a schedule without moving it; None if there is no such schedule.
+
+        The run id is fixed before the first try, so a repeated trigger finds the run it made.
+        """
+        ...
+
+    async def request_cancel(self, run_id: str) -> Run | None:
+        """End a waiting run at once, tell a running one to stop; ended runs stay as they are."""
+        ...
+
+    async def get_run(self, run_id: str) -> Run | None: ...
+
+    async def list_runs(self, where: RunFilter, *, limit: int, after: str | None = None) -> Page[Run]:
+        """Answer one page, newest id first, without payloads and results."""
+        ...
+
+
+class Claiming(Protocol):
+    async def claim_runs(self, session: int, *, jobs: Sequence[str], limit: int) -> Claimed:
+        """Give a live session up to ``limit`` due runs of jobs it knows; fence and attempt grow by one."""
+        ...
+
+    async def settle(self, settlements: Sequence[Settlement]) -> Settled:
+        """Write the ends of attempts in one transaction; answer the runs that were lost.
+
+        A settlement whose (run, fence, session) no longer holds changes nothing: that attempt is a zombie. One that
+        finds itself settled already was merely repeated, and is not lost.
+        """
+        ...
+
+
+class Sessions(Protocol):
+    async def open_session(self, instance: Instance, *, lease_ms: int) -> int:
+        """Register an instance, and let go of runs that waited for a job it knows. Answers the store's now."""
+        ...
+
+    async def beat(self, session: int, *, lease_ms: int) -> Beat:
+        """Extend the session's lease and answer what it holds."""
+        ...
+
+    async def close_session(self, session: int) -> int:
+        """Give back at once what the session still holds, without spending an attempt; answer how many runs."""
+        ...
+
+    async def take_lost(self, *, limit: int, rules: FireRules) -> Recovered:
+        """Settle, as lost, the runs of sessions whose lease ran out, and those past their deadline."""
+        ...
+
+    async def list_instances(self) -> list[Instance]: ...
+
+    async def take_lease(self, role: str, session: int, *, lease_ms: int) -> int | None:
+        """Take or renew a role's lease; answer its term, or None while another session holds it."""
+        ...
+
+
+class Keeping(Protocol):
+    async def hold_unknown_jobs(self) -> Sequence[tuple[str, int]]:
+        """Set aside due runs of jobs that no live instance knows; answer each such job and its runs."""
+        ...
+
+    async def purge_history(self, *, finished_before: int, limit: int) -> int:
+        """Delete up to ``limit`` of the oldest ended runs; answer how many."""
+        ...
+
+    async def purge_schedules(self, *, ended_before: int, limit: int) -> int:
+        """Delete up to ``limit`` schedules that were deleted, or one-shots that ended, before an instant."""
+        ...
+
+    async def release_stuck_lanes(self, *, limit: int) -> int:
+        """Release held runs whose lane has a free place; answer how many.
+
+        The settle that frees a place releases the next run. This finds what an edit of the policy left behind.
+        """
+        ...
+
+    async def resume_expired_pauses(self, *, limit: int) -> int:
+        """Resume the schedules whose pause has reached its end."""
+        ...
+
+
+class Store(Schedules, Firing, Runs, Claiming, Sessions, Keeping, Protocol):
+    """Everything the engine and the app need."""
+
+    name: str
+
+    async def open(self) -> None:
+        """Connect, and set up or check the schema."""
+        ...
+
+    async def close(self) -> None: ...
+
+    async def now(self) -> int:
+        """The store's clock, epoch ms: it decides what is due and whose lease has ended."""
+        ...
+
+    def on_change(self, listener: Callable[[str], None]) -> None:
+        """Call ``listener`` (on the event loop) with "schedules" or "runs" when another instance changed them.
+
+        A hint only: it may be late, doubled or lost, and polling is the guarantee.
+        """
+        ...

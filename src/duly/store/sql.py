@@ -1,0 +1,191 @@
+"""The store on SQL: every method of the protocol, bound to its program and run by the dialect's driver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from duly.core.rules.editing import Change
+from duly.core.rules.firing import FireRules
+from duly.core.run import Run
+from duly.core.schedule import Schedule
+
+from .driver import Driver
+from .methods import claiming, firing, keeping, reading, runs, schedules, sessions, settling
+from .methods.definitions import Definitions
+from .statements import Program
+from .values import (
+    Beat,
+    Claimed,
+    Fired,
+    Grab,
+    Instance,
+    NewRequest,
+    NewSchedule,
+    Page,
+    Put,
+    Recovered,
+    RunFilter,
+    ScheduleFilter,
+    Settled,
+    Settlement,
+    Triggered,
+)
+
+
+class SqlStore:
+    """A ``Store`` on any driver."""
+
+    def __init__(self, driver: Driver) -> None:
+        self.driver = driver
+        self.name = driver.name
+        self._definitions = Definitions()
+
+    async def open(self) -> None:
+        await self.driver.open()
+
+    async def close(self) -> None:
+        await self.driver.close()
+
+    async def now(self) -> int:
+        return await self.driver.read(_now)
+
+    def on_change(self, listener: Callable[[str], None]) -> None:
+        self.driver.on_hint(listener)
+
+    # Schedules
+
+    async def put_schedules(self, new: Sequence[NewSchedule], *, connection: Any = None) -> list[Put]:
+        transaction = partial(schedules.put_schedules, new=new)
+        if connection is not None:
+            return await self.driver.write_on(connection, transaction)
+        puts = await self.driver.write(transaction)
+        self.driver.hint("schedules")
+        return puts
+
+    async def change_schedule(
+        self, ref: str, change: Callable[[Schedule, int], Change | None], *, tenant: str | None = None
+    ) -> Schedule | None:
+        changed = await self.driver.write(partial(schedules.change_schedule, ref=ref, change=change, tenant=tenant))
+        self.driver.hint("schedules")
+        return changed
+
+    async def get_schedule(self, ref: str, *, tenant: str | None = None) -> Schedule | None:
+        return await self.driver.read(lambda now: schedules.find_schedule(ref, tenant))
+
+    async def list_schedules(self, where: ScheduleFilter, *, limit: int, after: str | None = None) -> Page[Schedule]:
+        return await self.driver.read(partial(reading.list_schedules, where=where, limit=limit, after=after))
+
+    # Firing
+
+    async def fire_due(
+        self, *, limit: int, rules: FireRules, grab: Grab | None = None, expected: tuple[float, float] | None = None
+    ) -> Fired:
+        fired = await self.driver.write(
+            partial(
+                firing.fire_due,
+                limit=limit,
+                rules=rules,
+                definitions=self._definitions,
+                grab=grab,
+                expected=expected,
+            )
+        )
+        if fired.runs > len(fired.claims):
+            self.driver.hint("runs")
+        return fired
+
+    async def set_aside_next(self, error: str) -> None:
+        await self.driver.write(partial(firing.set_aside_next, error=error))
+
+    # Runs
+
+    async def enqueue(self, requests: Sequence[NewRequest], *, connection: Any = None) -> list[Run]:
+        transaction = partial(runs.enqueue, requests=requests)
+        if connection is not None:
+            return await self.driver.write_on(connection, transaction)
+        made = await self.driver.write(transaction)
+        self.driver.hint("runs")
+        return made
+
+    async def trigger(
+        self, ref: str, *, run_id: str, payload: str | None, force: bool, rules: FireRules, tenant: str | None = None
+    ) -> Triggered | None:
+        triggered = await self.driver.write(
+            partial(runs.trigger, ref=ref, run_id=run_id, payload=payload, force=force, rules=rules, tenant=tenant)
+        )
+        self.driver.hint("runs")
+        return triggered
+
+    async def request_cancel(self, run_id: str) -> Run | None:
+        run = await self.driver.write(partial(runs.request_cancel, run_id=run_id))
+        self.driver.hint("cancels")
+        return run
+
+    async def get_run(self, run_id: str) -> Run | None:
+        return await self.driver.read(lambda now: runs.find_run(run_id))
+
+    async def list_runs(self, where: RunFilter, *, limit: int, after: str | None = None) -> Page[Run]:
+        return await self.driver.read(partial(runs.list_runs, where=where, limit=limit, after=after))
+
+    # Claiming
+
+    async def claim_runs(self, session: int, *, jobs: Sequence[str], limit: int) -> Claimed:
+        return await self.driver.write(
+            partial(claiming.claim_runs, session=session, jobs=jobs, limit=limit, definitions=self._definitions)
+        )
+
+    async def settle(self, settlements: Sequence[Settlement]) -> Settled:
+        settled = await self.driver.write(partial(settling.settle, settlements=settlements))
+        if settled.released:
+            self.driver.hint("runs")
+        return settled
+
+    # Sessions
+
+    async def open_session(self, instance: Instance, *, lease_ms: int) -> int:
+        return await self.driver.write(partial(sessions.open_session, instance=instance, lease_ms=lease_ms))
+
+    async def beat(self, session: int, *, lease_ms: int) -> Beat:
+        return await self.driver.write(partial(sessions.beat, session=session, lease_ms=lease_ms))
+
+    def beat_sync(self, session: int, *, lease_ms: int) -> Beat:
+        """The heartbeat for a thread of its own: it must go on while the event loop is blocked."""
+        return self.driver.write_sync(partial(sessions.beat, session=session, lease_ms=lease_ms))
+
+    async def close_session(self, session: int) -> int:
+        return await self.driver.write(partial(sessions.close_session, session=session, definitions=self._definitions))
+
+    async def take_lost(self, *, limit: int, rules: FireRules) -> Recovered:
+        return await self.driver.write(
+            partial(sessions.take_lost, limit=limit, rules=rules, definitions=self._definitions)
+        )
+
+    async def list_instances(self) -> list[Instance]:
+        return await self.driver.read(sessions.list_instances)
+
+    async def take_lease(self, role: str, session: int, *, lease_ms: int) -> int | None:
+        return await self.driver.write(partial(sessions.take_lease, role=role, session=session, lease_ms=lease_ms))
+
+    # Keeping
+
+    async def hold_unknown_jobs(self) -> Sequence[tuple[str, int]]:
+        return await self.driver.write(keeping.hold_unknown_jobs)
+
+    async def purge_history(self, *, finished_before: int, limit: int) -> int:
+        return await self.driver.write(partial(keeping.purge_history, finished_before=finished_before, limit=limit))
+
+    async def purge_schedules(self, *, ended_before: int, limit: int) -> int:
+        return await self.driver.write(partial(keeping.purge_schedules, ended_before=ended_before, limit=limit))
+
+    async def release_stuck_lanes(self, *, limit: int) -> int:
+        return await self.driver.write(partial(keeping.release_stuck_lanes, limit=limit))
+
+    async def resume_expired_pauses(self, *, limit: int) -> int:
+        return await self.driver.write(partial(keeping.resume_expired_pauses, limit=limit))
+
+
+def _now(now: int) -> Program[int]:
+    yield from ()
+    return now

@@ -1,0 +1,101 @@
+"""Connections to a database file: where it may lie, and how every connection is set up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import apsw
+
+from duly.core.errors import ConfigurationError
+from duly.store.sqlite.errors import translate
+
+MEMORY = ":memory:"
+OLDEST = (3, 51, 3)
+"""Older versions of SQLite can corrupt a database in WAL mode when two connections write and checkpoint at once."""
+
+WRITER_CACHE_KIB = 16_384
+READER_CACHE_KIB = 2_048
+CHECKPOINT_PAGES = 10_000
+_STATEMENTS_KEPT = 128
+_WAL_TRIES = 100
+
+
+def check_version(version: str) -> None:
+    """Refuse a SQLite whose WAL mode is not safe."""
+    if tuple(int(part) for part in version.split(".")[:3]) < OLDEST:
+        needed = ".".join(map(str, OLDEST))
+        raise ConfigurationError(
+            f"apsw brings SQLite {version}, which can corrupt a database in WAL mode; install apsw >= {needed}",
+            found=version,
+            needed=needed,
+        )
+
+
+def check_path(path: str) -> None:
+    """Refuse a path where no database file can be, and say why."""
+    if path == MEMORY:
+        return
+    file = Path(path)
+    if not path or file.is_dir():
+        raise ConfigurationError(f"database path {path!r} is a directory; expected a file", path=path)
+    if not file.absolute().parent.is_dir():
+        raise ConfigurationError(
+            f"database path {path!r}: the directory {str(file.absolute().parent)!r} does not exist; create it first",
+            path=path,
+        )
+
+
+def connect(path: str, *, busy_timeout: float, cache_kib: int) -> apsw.Connection:
+    """Open the file and set the connection up; the file itself is not changed yet."""
+    check_version(apsw.sqlite_lib_version())
+    check_path(path)
+    try:
+        connection = apsw.Connection(path, statementcachesize=_STATEMENTS_KEPT)
+    except apsw.Error as error:
+        raise ConfigurationError(f"database {path!r} cannot be opened: {error}", path=path) from error
+    try:
+        _set_up(connection, path, busy_timeout, cache_kib)
+    except apsw.NotADBError as error:
+        connection.close()
+        raise ConfigurationError(f"{path!r} is not a SQLite database: {error}", path=path) from error
+    except apsw.Error as error:
+        connection.close()
+        raise translate(error, path) from error
+    except ConfigurationError:
+        connection.close()
+        raise
+    return connection
+
+
+def _set_up(connection: apsw.Connection, path: str, busy_timeout: float, cache_kib: int) -> None:
+    if connection.readonly("main"):
+        raise ConfigurationError(f"database {path!r} is read-only for this process; it must be writable", path=path)
+    # Plans do not depend on the values bound: else SQLite prepares a statement anew whenever they change.
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+    connection.set_busy_timeout(round(busy_timeout * 1000))
+    connection.wal_autocheckpoint(CHECKPOINT_PAGES)
+    for pragma, value in (("synchronous", "FULL"), ("temp_store", "MEMORY"), ("mmap_size", 0)):
+        connection.pragma(pragma, value)
+    connection.pragma("cache_size", -cache_kib)
+    connection.pragma("user_version")  # reads the first page, and so finds out what is not a database
+
+
+def use_wal(connection: apsw.Connection, path: str) -> None:
+    """Put the file into WAL mode, for good; safe when several processes do it at once."""
+    if path == MEMORY:
+        return
+    for _ in range(_WAL_TRIES):
+        try:
+            mode = connection.pragma("journal_mode", "wal")
+        except apsw.BusyError:
+            # The change of mode does not wait for others as a transaction does: stand in line with one, then try again.
+            connection.execute("BEGIN IMMEDIATE; COMMIT")
+            continue
+        if mode != "wal":
+            raise ConfigurationError(
+                f"database {path!r} cannot use a write-ahead log (journal mode {mode!r});"
+                " it must lie on a local file system",
+                path=path,
+            )
+        return
+    raise ConfigurationError(f"database {path!r} is in use in another journal mode; close its other users", path=path)

@@ -1,0 +1,58 @@
+"""What SQLite says, as errors of ``duly.core.errors``: not done, perhaps done, or refused."""
+
+from __future__ import annotations
+
+import apsw
+
+from duly.core.errors import DulyError, OutcomeUnknown, StoreError, StoreUnavailable
+
+REFUSED_VALUES = (OverflowError, UnicodeError, TypeError, ValueError)
+"""What apsw raises for a value that SQLite cannot hold, before any statement runs."""
+
+_BUSY = (apsw.BusyError, apsw.LockedError)
+_UNAVAILABLE = (
+    apsw.AuthError,
+    apsw.CantOpenError,
+    apsw.ConnectionClosedError,
+    apsw.CorruptError,
+    apsw.FullError,
+    apsw.IOError,
+    apsw.InterruptError,
+    apsw.NoMemError,
+    apsw.NotADBError,
+    apsw.PermissionsError,
+    apsw.ProtocolError,
+    apsw.ReadOnlyError,
+)
+
+
+def translate(error: Exception, path: str, statement: str | None = None) -> DulyError:
+    """Say what a failed statement means: the store cannot work now, or it refuses these values."""
+    if isinstance(error, _BUSY):
+        return StoreUnavailable(
+            f"database {path}: another connection held the lock for longer than the busy timeout;"
+            f" nothing was done, and trying again is safe ({error})",
+            path=path,
+        )
+    if isinstance(error, _UNAVAILABLE):
+        return StoreUnavailable(f"database {path}: {type(error).__name__}: {error}; nothing was done", path=path)
+    return StoreError(
+        f"database {path} refused statement {statement!r}: {type(error).__name__}: {error}; nothing was done",
+        path=path,
+        statement=statement,
+    )
+
+
+def translate_commit(error: Exception, path: str) -> DulyError:
+    """Say what a failed commit means.
+
+    An I/O error may come after the commit's last page was written: whoever reads the log next may find it complete.
+    Every other failure leaves it incomplete.
+    """
+    if isinstance(error, apsw.IOError):
+        return OutcomeUnknown(
+            f"database {path}: the commit failed with an I/O error ({error}); it may have been done,"
+            " and repeating the call is safe",
+            path=path,
+        )
+    return StoreUnavailable(f"database {path}: the commit failed and was rolled back ({error})", path=path)

@@ -1,0 +1,2 @@
+UPDATE duly_runs SET hold = 0
+WHERE hold = 2 AND job IN (SELECT value FROM json_each(:jobs))

@@ -1,0 +1,2 @@
+DELETE FROM duly_instances
+WHERE session = :session

@@ -1,0 +1,3 @@
+DELETE FROM duly_instances
+WHERE expires_at < :now
+RETURNING session

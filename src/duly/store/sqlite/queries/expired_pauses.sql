@@ -1,0 +1,4 @@
+SELECT id FROM duly_schedules
+WHERE paused_until <= :now AND paused_at IS NOT NULL AND deleted_at IS NULL
+ORDER BY paused_until, id
+LIMIT :limit

@@ -1,0 +1,20 @@
+-- Differs from postgres: two statements with the same guard, since SQLite cannot delete inside a CTE.
+-- Nothing changes runs between them: both run in one write transaction, which is alone.
+WITH done (id, fence, session, status, reason, error, result) AS (
+    VALUES (:id, :fence, :session, :status, :reason, :error, :result)
+)
+INSERT INTO duly_history (
+    id, schedule_id, revision, kind, window_at, tenant, job, queue, priority, status, reason, attempt, max_attempts,
+    fence, session, due_at, fired_at, started_at, finished_at, error, payload, result
+)
+SELECT
+    r.id, r.schedule_id, r.revision, r.kind, r.window_at, r.tenant, r.job, r.queue, r.priority, done.status,
+    done.reason, r.attempt, r.max_attempts, r.fence, r.claimed_by, r.due_at, r.fired_at, r.started_at, :now,
+    done.error, r.payload, done.result
+FROM done CROSS JOIN duly_runs AS r
+WHERE r.id = done.id AND r.fence = done.fence AND r.claimed_by IS done.session
+ON CONFLICT DO NOTHING;
+
+DELETE FROM duly_runs
+WHERE id = :id AND fence = :fence AND claimed_by IS :session
+RETURNING id, :status

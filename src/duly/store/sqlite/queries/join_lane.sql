@@ -1,0 +1,2 @@
+UPDATE duly_runs SET lane = schedule_id
+WHERE schedule_id = :schedule_id AND lane IS NULL

@@ -1,0 +1,39 @@
+-- Differs from postgres: one arm per index, merged in id order; an arm whose constant condition is false costs nothing.
+WITH page (id) AS MATERIALIZED (
+    SELECT id FROM (
+        SELECT id, tenant, job, CASE WHEN claimed_by IS NOT NULL THEN 'running' WHEN hold = 3 THEN 'dispatched'
+            WHEN hold = 4 THEN 'suspended' ELSE 'pending' END AS status
+        FROM duly_runs WHERE :schedule_id IS NOT NULL AND schedule_id = :schedule_id
+        UNION ALL
+        SELECT id, tenant, job, CASE WHEN claimed_by IS NOT NULL THEN 'running' WHEN hold = 3 THEN 'dispatched'
+            WHEN hold = 4 THEN 'suspended' ELSE 'pending' END
+        FROM duly_runs WHERE :schedule_id IS NULL
+        UNION ALL
+        SELECT id, tenant, job, +status FROM duly_history WHERE :schedule_id IS NOT NULL AND schedule_id = :schedule_id
+        UNION ALL
+        SELECT id, tenant, job, +status FROM duly_history WHERE :schedule_id IS NULL
+    )
+    WHERE id < coalesce(:after, 'g') AND (:tenant IS NULL OR tenant = :tenant) AND (:job IS NULL OR job = :job)
+        AND (:status IS NULL OR :status = status)
+    ORDER BY id DESC LIMIT :limit
+)
+SELECT
+    r.id, r.schedule_id, s.key, r.revision, r.kind,
+    CASE WHEN r.claimed_by IS NOT NULL THEN 'running' WHEN r.hold = 3 THEN 'dispatched' WHEN r.hold = 4 THEN 'suspended'
+        ELSE 'pending' END,
+    NULL, r.tenant, r.window_at, NULL, NULL, r.job, r.queue, r.priority, r.hold, r.due_at, r.attempt, r.max_attempts,
+    r.fence, r.fired_at, r.started_at, NULL, r.cancel_at IS NOT NULL, NULL, i.name, NULL, NULL
+FROM duly_runs AS r
+LEFT JOIN duly_schedules AS s ON s.id = r.schedule_id
+LEFT JOIN duly_instances AS i ON i.session = r.claimed_by
+WHERE r.id IN (SELECT id FROM page)
+UNION ALL
+SELECT
+    h.id, h.schedule_id, s.key, h.revision, h.kind, h.status, h.reason, h.tenant, h.window_at, h.since, h.windows,
+    h.job, h.queue, h.priority, 0, h.due_at, h.attempt, h.max_attempts, h.fence, h.fired_at, h.started_at,
+    h.finished_at, 0, h.error, i.name, NULL, NULL
+FROM duly_history AS h
+LEFT JOIN duly_schedules AS s ON s.id = h.schedule_id
+LEFT JOIN duly_instances AS i ON i.session = h.session
+WHERE h.id IN (SELECT id FROM page)
+ORDER BY 1 DESC

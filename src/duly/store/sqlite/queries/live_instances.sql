@@ -1,0 +1,4 @@
+SELECT session, name, host, pid, roles, version, tz_version, jobs, started_at, expires_at
+FROM duly_instances
+WHERE expires_at >= :now
+ORDER BY started_at, session

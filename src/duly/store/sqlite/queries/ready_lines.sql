@@ -1,0 +1,1 @@
+SELECT queue, priority FROM duly_lines

@@ -1,0 +1,3 @@
+UPDATE duly_runs SET claimed_by = NULL, deadline_at = NULL, due_at = :due_at, attempt = :attempt
+WHERE id = :id AND fence = :fence AND claimed_by IS :session
+RETURNING id

@@ -1,0 +1,52 @@
+"""What a program yields: named statements, run once or for many rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+Row = tuple[Any, ...]
+
+
+@dataclass(slots=True)
+class Query:
+    """Run a statement once and answer its rows.
+
+    A parameter whose value is a list is a set of values: PostgreSQL gets an array, SQLite a JSON array.
+    """
+
+    name: str
+    params: Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Batch:
+    """Run a statement for every row of the columns and answer all rows it returns, in no promised order.
+
+    ``params`` are the same for every row. PostgreSQL gets one statement with an array per column, SQLite one prepared
+    statement bound row by row.
+    """
+
+    name: str
+    columns: Mapping[str, Sequence[Any]]
+    params: Mapping[str, Any]
+
+
+Program = Generator[Query | Batch, list[Row], T]
+Transaction = Callable[[int], Program[T]]
+
+
+def query(name: str, /, **params: Any) -> Query:
+    return Query(name, params)
+
+
+def batch(name: str, columns: Mapping[str, Sequence[Any]], /, **params: Any) -> Batch:
+    return Batch(name, columns, params)
+
+
+def columns(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> dict[str, Sequence[Any]]:
+    """Turn rows into named columns; no rows give empty columns."""
+    turned = list(zip(*rows, strict=True))
+    return dict(zip(names, turned or [()] * len(names), strict=True))

@@ -1,0 +1,186 @@
+"""What goes into and comes out of a store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from duly.core.errors import DulyError
+from duly.core.policy import Retry
+from duly.core.run import Claim, Outcome, Run, RunStatus
+from duly.core.schedule import Definition, Facts, Schedule
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewSchedule:
+    """A schedule to be stored: its id is fixed before the first try, its first window is found by the store's clock."""
+
+    facts: Facts
+    definition: Definition
+
+
+Put = Schedule | DulyError
+"""What became of one new schedule: itself, or why it was refused."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewRequest:
+    """A run asked for directly. ``run_at`` None means now, by the store's clock."""
+
+    id: str
+    job: str
+    payload: str
+    queue: str
+    max_attempts: int
+    run_at: int | None = None
+    priority: int = 0
+    timeout_ms: int | None = None
+    tenant: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Grab:
+    """Free places of a worker beside the scheduler: runs of these jobs may be born in its hands."""
+
+    session: int
+    jobs: frozenset[str]
+    slots: int
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """A schedule whose window could not be planned: it stays due and is tried again later."""
+
+    schedule_id: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fired:
+    """What one fire did, and when the next one is due. ``claims`` were born in the hands of the session that asked."""
+
+    now: int
+    windows: int = 0
+    runs: int = 0
+    skipped: int = 0
+    duplicates: int = 0
+    claims: Sequence[Claim] = ()
+    lateness_ms: Sequence[int] = ()
+    set_aside: Sequence[SetAside] = ()
+    next_fire_at: int | None = None
+    more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """The runs a session now holds. ``alive`` is False when the session was declared dead: open a new one."""
+
+    now: int
+    claims: Sequence[Claim]
+    alive: bool = True
+    next_due_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """How an attempt ended, with the fence and session that guard the write."""
+
+    claim: Claim
+    session: int
+    outcome: Outcome
+    retry: Retry
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What the settle made of it. A lost run belongs to a newer attempt: nothing was changed."""
+
+    now: int
+    ended: dict[str, RunStatus] = field(default_factory=dict)
+    lost: Sequence[str] = ()
+    released: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instance:
+    """One process as the store knows it; ``session`` is a random 63-bit number, never used twice."""
+
+    session: int
+    name: str
+    host: str
+    pid: int
+    roles: tuple[str, ...]
+    version: str
+    tz_version: str
+    jobs: tuple[str, ...] = ()
+    started_at: int = 0
+    expires_at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A run that the store thinks a session holds."""
+
+    id: str
+    fence: int
+    cancel_requested: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """The answer to a heartbeat. ``alive`` is False when the session was declared dead; it is never revived."""
+
+    now: int
+    alive: bool
+    held: Sequence[Held] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What recovery took from the dead and the overdue."""
+
+    now: int
+    sessions: Sequence[int] = ()
+    runs: Sequence[str] = ()
+    ended: dict[str, RunStatus] = field(default_factory=dict)
+    more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[Item]):
+    """One page of a list; ``next_cursor`` is None on the last one."""
+
+    items: list[Item]
+    next_cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduleFilter:
+    tenant: str | None = None
+    owner: str | None = None
+    job: str | None = None
+    topic: str | None = None
+    tag: str | None = None
+    status: str | None = None
+    enabled: bool | None = None
+    app: str | None = None
+    q: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFilter:
+    tenant: str | None = None
+    schedule_id: str | None = None
+    job: str | None = None
+    status: RunStatus | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Triggered:
+    """The run a trigger made, or the one an earlier try of the same trigger made."""
+
+    run: Run
+    created: bool

@@ -1,0 +1,80 @@
+"""What goes over as an array literal comes back as the same values."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from duly.core.errors import ValidationFailed
+from duly.core.run import Hold, RunKind
+from duly.store.postgres.arrays import encode, encode_array
+
+texts = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]))
+tricky = st.sampled_from(
+    ["", "NULL", "null", '"', "\\", '\\"', "{", "}", "{}", ",", " ", "a b", "\n", "\t", "'", "%s", "ü€😀"]
+)
+bigints = st.integers(-(2**63), 2**63 - 1)
+
+
+@pytest.fixture(scope="module")
+def connection(postgres_url: str) -> Iterator[psycopg.Connection]:
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        yield connection
+
+
+def back(connection: psycopg.Connection, values: list[Any], kind: str) -> list[Any]:
+    question = f"SELECT v FROM unnest(%s::{kind}[]) WITH ORDINALITY AS n (v, at) ORDER BY at"
+    return [row[0] for row in connection.execute(question.encode(), [encode_array(values)])]
+
+
+@given(values=st.lists(texts | tricky | st.none()))
+@example(values=[])
+@example(values=[None])
+@example(values=[None, None, ""])
+def test_any_text_comes_back(connection: psycopg.Connection, values: list[str | None]):
+    assert back(connection, values, "text") == values
+
+
+@given(values=st.lists(texts | tricky, min_size=1))
+def test_any_text_without_null_comes_back(connection: psycopg.Connection, values: list[str]):
+    assert back(connection, values, "text") == values
+
+
+@given(values=st.lists(bigints | st.none()))
+def test_any_number_comes_back(connection: psycopg.Connection, values: list[int | None]):
+    assert back(connection, values, "bigint") == values
+
+
+@given(values=st.lists(st.booleans() | st.none()))
+def test_any_truth_comes_back(connection: psycopg.Connection, values: list[bool | None]):
+    assert back(connection, values, "boolean") == values
+
+
+@given(value=texts | tricky)
+def test_a_single_text_is_not_taken_for_an_array(connection: psycopg.Connection, value: str):
+    row = connection.execute("SELECT %s::text", [encode(value)]).fetchone()
+    assert row == (value,)
+
+
+def test_words_and_numbers_of_enums_are_their_values():
+    assert encode_array([RunKind.WINDOW, "x"]) == '{"window","x"}'
+    assert encode_array([Hold.LANE, 0]) == "{1,0}"
+    assert (encode(RunKind.DIRECT), encode(Hold.LANE), encode(True), encode(None)) == ("direct", "1", "t", None)
+
+
+@pytest.mark.parametrize("values", [["a\x00b"], ["\x00"], [None, "a\x00"], ["fine", "a\x00", "fine"]])
+def test_nul_is_refused_by_name(values: list[str | None]):
+    with pytest.raises(ValidationFailed, match="NUL character"):
+        encode_array(values)
+    with pytest.raises(ValidationFailed, match="NUL character"):
+        encode(next(value for value in values if value and "\x00" in value))
+
+
+def test_what_has_no_text_form_is_refused():
+    with pytest.raises(TypeError, match="float"):
+        encode_array([1.5])
+    with pytest.raises(TypeError, match="object"):
+        encode(object())

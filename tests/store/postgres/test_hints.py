@@ -1,0 +1,72 @@
+"""Hints reach other instances, never the one that gave them, and never break anything."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+import psycopg
+import pytest
+
+from duly.store.postgres.driver import PostgresDriver
+
+
+@pytest.fixture
+async def drivers(fresh_postgres: str) -> AsyncIterator[list[PostgresDriver]]:
+    drivers = [PostgresDriver(fresh_postgres) for _ in range(2)]
+    for driver in drivers:
+        await driver.open()
+    yield drivers
+    for driver in drivers:
+        await driver.close()
+
+
+async def listening(driver: PostgresDriver) -> "asyncio.Queue[str]":
+    heard: asyncio.Queue[str] = asyncio.Queue()
+    driver.on_hint(heard.put_nowait)
+    assert driver._listener is not None
+    assert await asyncio.to_thread(driver._listener.ready.wait, 10)
+    return heard
+
+
+async def test_a_hint_reaches_the_other_instance_and_not_its_sender(drivers: list[PostgresDriver]):
+    here, there = drivers
+    heard_here, heard_there = await listening(here), await listening(there)
+    here.hint("runs")
+    async with asyncio.timeout(10):
+        assert await heard_there.get() == "runs"
+        there.hint("schedules")
+        assert await heard_here.get() == "schedules"
+    assert heard_here.empty()
+
+
+async def test_hints_of_one_moment_are_one(drivers: list[PostgresDriver]):
+    here, there = drivers
+    heard = await listening(there)
+    for _ in range(1000):
+        here.hint("runs")
+    here.hint("done")
+    async with asyncio.timeout(10):
+        before = [await heard.get()]
+        while before[-1] != "done":
+            before.append(await heard.get())
+    assert before.count("runs") <= 3
+
+
+async def test_a_listener_whose_connection_breaks_comes_back(drivers: list[PostgresDriver], fresh_postgres: str):
+    here, there = drivers
+    heard = await listening(there)
+    with psycopg.connect(fresh_postgres, autocommit=True) as connection:
+        connection.execute("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE query = 'LISTEN duly'")
+    async with asyncio.timeout(30):
+        while True:
+            here.hint("runs")
+            with suppress(TimeoutError):
+                assert await asyncio.wait_for(heard.get(), 0.1) == "runs"
+                return
+
+
+async def test_a_hint_that_cannot_be_sent_is_dropped(fresh_postgres: str):
+    driver = PostgresDriver(fresh_postgres.replace("127.0.0.1:", "127.0.0.1:1"))
+    driver.hint("runs")
+    await driver.close()
+    driver.hint("runs")

@@ -1,0 +1,294 @@
+"""Not done, done, or unknown: what a caller learns when the wire breaks, and that repeating is safe."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import psycopg
+import pytest
+
+from duly.core.errors import DulyError, OutcomeUnknown, StoreError, StoreUnavailable
+from duly.core.run import RunStatus
+from duly.core.schedule import Schedule
+from duly.runtime.chance import Chance
+from duly.store.postgres import postgres_store
+from duly.store.postgres.driver import PostgresDriver
+from duly.store.postgres.limits import Limits
+from duly.store.postgres.texts import as_statement
+from duly.store.sql import SqlStore
+from duly.store.statements import Program, query
+from tests.store.postgres.making import (
+    RULES,
+    SetClock,
+    ask,
+    claim_all,
+    completed,
+    held_rows,
+    new_request,
+    new_schedule,
+    open_session,
+    put,
+)
+from tests.store.postgres.proxy import Fault, Proxy
+
+HOUR = 3_600_000
+
+
+@pytest.fixture
+async def store(proxy: Proxy, clock: SetClock) -> AsyncIterator[SqlStore]:
+    """A store behind the proxy."""
+    store = postgres_store(proxy.url, clock=clock, limits=Limits(operation=20))
+    await store.open()
+    yield store
+    await store.close()
+
+
+async def test_a_create_whose_answer_is_lost_can_be_repeated(store: SqlStore, proxy: Proxy, fresh_postgres: str):
+    new = [new_schedule("a"), new_schedule("b")]
+    proxy.set(Fault.LOSE_REPLY)
+    with pytest.raises(OutcomeUnknown, match="repeating the call is safe"):
+        await store.put_schedules(new)
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly_schedules") == [2]
+
+    again = await store.put_schedules(new)
+    assert [put.facts.id for put in again if isinstance(put, Schedule)] == [item.facts.id for item in new]
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly_cursors") == [2]
+
+
+async def test_an_enqueue_whose_answer_is_lost_can_be_repeated(store: SqlStore, proxy: Proxy, fresh_postgres: str):
+    requests = [new_request(), new_request(run_at=5)]
+    proxy.set(Fault.LOSE_REPLY)
+    with pytest.raises(OutcomeUnknown):
+        await store.enqueue(requests)
+    runs = await store.enqueue(requests)
+    assert [run.id for run in runs] == [request.id for request in requests]
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly_runs") == [2]
+
+
+async def test_a_fire_whose_answer_is_lost_fires_nothing_twice(
+    store: SqlStore, proxy: Proxy, clock: SetClock, fresh_postgres: str
+):
+    await put(store, "a")
+    clock.at += HOUR
+    proxy.set(Fault.LOSE_REPLY)
+    with pytest.raises(OutcomeUnknown):
+        await store.fire_due(limit=10, rules=RULES)
+    assert (await store.fire_due(limit=10, rules=RULES)).runs == 0
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly_runs") == [1]
+
+
+async def test_a_settle_whose_answer_is_lost_is_kept_and_not_lost(store: SqlStore, proxy: Proxy, fresh_postgres: str):
+    session = await open_session(store)
+    await store.enqueue([new_request(), new_request()])
+    settlements = [completed(claim, session) for claim in await claim_all(store, session)]
+    proxy.set(Fault.LOSE_REPLY)
+    with pytest.raises(OutcomeUnknown):
+        await store.settle(settlements)
+    settled = await store.settle(settlements)
+    assert settled.lost == []
+    assert ask(fresh_postgres, "SELECT status FROM duly_history") == ["completed", "completed"]
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly_runs") == [0]
+
+
+async def test_a_claim_whose_answer_is_lost_is_told_by_the_next_beat(store: SqlStore, proxy: Proxy):
+    session = await open_session(store)
+    (run,) = await store.enqueue([new_request()])
+    proxy.set(Fault.LOSE_REPLY)
+    with pytest.raises(OutcomeUnknown):
+        await claim_all(store, session)
+    beat = await store.beat(session, lease_ms=1000)
+    assert [(held.id, held.fence) for held in beat.held] == [(run.id, 1)]
+
+
+async def test_a_commit_that_never_arrives_is_unknown_and_left_nothing(
+    store: SqlStore, proxy: Proxy, fresh_postgres: str
+):
+    request = new_request()
+    proxy.set(Fault.LOSE)
+    with pytest.raises(OutcomeUnknown):
+        await store.enqueue([request])
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly_runs") == [0]
+    (run,) = await store.enqueue([request])
+    assert run.status is RunStatus.PENDING
+
+
+@pytest.mark.parametrize("word", [b"BEGIN", b"INSERT INTO duly_tenants", b"INSERT INTO duly_cursors"])
+async def test_a_connection_that_breaks_before_the_commit_is_tried_once_more(
+    store: SqlStore, proxy: Proxy, fresh_postgres: str, word: bytes
+):
+    proxy.set(Fault.LOSE, at=word)
+    await put(store, "a")
+    assert proxy.times == 0
+    assert ask(fresh_postgres, "SELECT slots FROM duly_tenants") == [1]
+
+
+async def test_a_connection_that_always_breaks_before_the_commit_leaves_nothing_done(
+    store: SqlStore, proxy: Proxy, fresh_postgres: str
+):
+    proxy.set(Fault.LOSE, at=b"INSERT INTO duly_cursors", times=100)
+    with pytest.raises(StoreUnavailable):
+        await put(store, "a")
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly_schedules") == [0]
+
+
+async def test_connections_that_died_while_idle_are_replaced_unnoticed(store: SqlStore, fresh_postgres: str):
+    await asyncio.gather(*(put(store, f"k{n}") for n in range(4)))
+    ended = ask(
+        fresh_postgres,
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+        " WHERE application_name = 'duly' AND datname = current_database()",
+    )
+    assert len(ended) >= 2
+    await asyncio.gather(*(put(store, f"l{n}") for n in range(4)))
+
+
+async def test_a_read_is_never_unknown(store: SqlStore, proxy: Proxy):
+    made = await put(store, "a")
+    proxy.set(Fault.LOSE_REPLY)
+    found = await store.get_schedule("a")
+    assert found is not None
+    assert found.id == made.id
+    assert proxy.times == 0
+
+
+@pytest.fixture
+async def hasty(proxy: Proxy, clock: SetClock) -> AsyncIterator[SqlStore]:
+    """A store that waits no longer than 0.3 s for anything."""
+    store = postgres_store(proxy.url, clock=clock, limits=Limits(operation=0.3))
+    await store.open()
+    yield store
+    await store.close()
+
+
+async def test_a_server_that_falls_silent_ends_the_call_within_its_limit(hasty: SqlStore, proxy: Proxy):
+    proxy.set(Fault.SWALLOW_ALL)
+    async with asyncio.timeout(20):
+        with pytest.raises(StoreUnavailable, match=r"within 0\.3 s; nothing was done"):
+            await hasty.now()
+        # Connections that are left may be just as dead: the next call opens its own, and that too has an end.
+        with pytest.raises(StoreUnavailable, match="cannot connect"):
+            await hasty.now()
+
+
+async def test_silence_after_the_commit_was_sent_is_unknown(hasty: SqlStore, proxy: Proxy, fresh_postgres: str):
+    request = new_request()
+    proxy.set(Fault.SWALLOW)
+    async with asyncio.timeout(20):
+        with pytest.raises(OutcomeUnknown):
+            await hasty.enqueue([request])
+    await hasty.enqueue([request])
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly_runs") == [1]
+
+
+async def test_nobody_listening_is_unavailable(fresh_postgres: str):
+    with psycopg.connect(fresh_postgres) as connection:
+        port = connection.info.port
+    store = postgres_store(fresh_postgres.replace(f":{port}", ":1"))
+    with pytest.raises(StoreUnavailable, match="cannot connect to PostgreSQL at 127"):
+        await store.open()
+    await store.close()
+
+
+class Meddler(Chance):
+    """Does something each time the driver is about to wait before another try."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls = 0
+        self.meddle = lambda: None
+
+    def spread(self, least: float, most: float) -> float:
+        self.calls += 1
+        self.meddle()
+        return 0
+
+
+@pytest.fixture
+async def meddled(fresh_postgres: str, clock: SetClock) -> AsyncIterator[tuple[SqlStore, Meddler]]:
+    meddler = Meddler()
+    store = postgres_store(fresh_postgres, clock=clock, chance=meddler, limits=Limits(lock=0.05))
+    await store.open()
+    yield store, meddler
+    await store.close()
+
+
+async def test_a_row_locked_for_a_moment_is_waited_for(meddled: tuple[SqlStore, Meddler], fresh_postgres: str):
+    store, meddler = meddled
+    made = await put(store, "a")
+    with held_rows(fresh_postgres, "SELECT FROM duly_cursors FOR UPDATE") as blocker:
+        meddler.meddle = blocker.rollback
+        assert await store.trigger(made.id, run_id=made.id, payload=None, force=False, rules=RULES) is not None
+    assert meddler.calls == 1
+
+
+async def test_a_row_locked_for_long_leaves_nothing_done(meddled: tuple[SqlStore, Meddler], fresh_postgres: str):
+    store, meddler = meddled
+    made = await put(store, "a")
+    with (
+        held_rows(fresh_postgres, "SELECT FROM duly_cursors FOR UPDATE"),
+        pytest.raises(StoreUnavailable, match="lock timeout"),
+    ):
+        await store.trigger(made.id, run_id=made.id, payload=None, force=False, rules=RULES)
+    assert meddler.calls == 3
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly_runs") == [0]
+
+
+async def test_a_statement_that_takes_too_long_is_ended_by_the_server(fresh_postgres: str):
+    driver = PostgresDriver(fresh_postgres, limits=Limits(statement=0.05))
+    driver._transactions.statements["slow"] = as_statement("SELECT pg_sleep(60)")
+
+    def slow(now: int) -> Program[None]:
+        yield query("slow")
+
+    with pytest.raises(StoreUnavailable, match="statement timeout"):
+        await driver.write(slow)
+    await driver.close()
+
+
+async def test_data_that_the_database_refuses_is_named(store: SqlStore):
+    with pytest.raises(StoreError, match="refused the data") as refused:
+        await store.enqueue([new_request(priority=2**40)])
+    assert not isinstance(refused.value, StoreUnavailable | OutcomeUnknown)
+    assert refused.value.details["sqlstate"] == "22003"
+
+
+async def test_a_program_that_raises_leaves_nothing_and_the_connection_is_used_again(
+    store: SqlStore, fresh_postgres: str
+):
+    def refuse(now: int) -> Program[None]:
+        yield query("take_slots", tenant="t", count=1)
+        raise DulyError("no")
+
+    with pytest.raises(DulyError, match=r"^no$"):
+        await store.driver.write(refuse)
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly_tenants") == [0]
+    await put(store, "a")
+
+
+async def test_a_text_with_half_a_character_is_refused(store: SqlStore):
+    with pytest.raises(DulyError, match="UTF-8"):
+        await put(store, "a", description="\ud800")
+    await put(store, "a")
+
+
+def test_the_same_works_without_an_event_loop(fresh_postgres: str):
+    driver = PostgresDriver(fresh_postgres)
+    driver.open_sync()
+
+    def take(now: int) -> Program[int]:
+        rows = yield query("take_slots", tenant="t", count=2)
+        return int(rows[0][0])
+
+    def look(now: int) -> Program[int]:
+        rows = yield query("next_fire")
+        return len(rows)
+
+    assert [driver.write_sync(take), driver.write_sync(take), driver.read_sync(look)] == [2, 4, 1]
+    driver.close_sync()
+
+
+async def test_a_read_cannot_write(store: SqlStore):
+    def take(now: int) -> Program[None]:
+        yield query("take_slots", tenant="t", count=2)
+
+    with pytest.raises(StoreUnavailable):
+        await store.driver.read(take)

@@ -1,0 +1,217 @@
+"""The work of a statement grows with what it answers, never with what is stored.
+
+Every plan is looked at twice: as the planner makes it for these values with its own settings, and as the one plan for
+all values that a prepared statement ends up with, under the settings of our transactions.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+
+from duly.store.postgres.arrays import encode
+from duly.store.postgres.driver import PostgresDriver
+from duly.store.postgres.limits import Limits
+from duly.store.postgres.texts import fill_in, load_queries, load_transactions
+from tests.servers import fresh_database
+
+MANY = 100_000
+NOW = 1_800_000_000_000
+
+FILL = f"""
+INSERT INTO duly_tenants SELECT 't' || n, 1000 FROM generate_series(0, 99) AS n;
+INSERT INTO duly_schedules (id, key, name, tenant, owner, tags, revision, created_at, updated_at, kind, job)
+SELECT lpad(to_hex(n), 32, '0')::uuid, 'key' || n, 'name' || n, 't' || n % 100, 'owner' || n % 1000, '["a"]', 1, 1, 1,
+    'cron', 'job' || n % 5000
+FROM generate_series(1, {MANY}) AS n;
+INSERT INTO duly_revisions SELECT id, 1, '{{}}', '{{}}', 1, NULL FROM duly_schedules;
+INSERT INTO duly_cursors (schedule_id, revision, status, fire_at, slot, fired, failures, tenant)
+SELECT id, 1, 'active', {NOW} + (row_number() OVER (ORDER BY random()) - 1000) * 1000, 1, 0, 0, tenant
+FROM duly_schedules;
+INSERT INTO duly_runs (
+    id, schedule_id, revision, kind, tenant, job, queue, priority, due_at, slot, max_attempts, fired_at, claimed_by
+)
+SELECT gen_random_uuid(), CASE WHEN n % 2 = 0 THEN lpad(to_hex(n), 32, '0')::uuid END, 1, 'window', 't' || n % 100,
+    'job' || n % 500, 'queue' || n % 3, n % 2, {NOW} + (n - 50000) * 100, n, 3, {NOW},
+    CASE WHEN n % 100 = 0 THEN n % 10 END
+FROM generate_series(1, {MANY}) AS n;
+INSERT INTO duly_history (
+    id, schedule_id, kind, tenant, job, queue, priority, status, attempt, max_attempts, fence, due_at, fired_at,
+    finished_at
+)
+SELECT gen_random_uuid(), lpad(to_hex(n % 1000 + 1), 32, '0')::uuid, 'window', 't1', 'job1', 'queue1', 0, 'completed',
+    1, 3, 1, {NOW}, {NOW}, {NOW}
+FROM generate_series(1, {MANY}) AS n;
+INSERT INTO duly_instances VALUES (1, 'a', 'h', 1, '[]', '1', '1', '[]', 1, 1);
+ANALYZE
+"""
+
+BEGIN = fill_in(load_transactions()["begin_write"], Limits().in_ms())
+SOME = [f"{n:032x}" for n in (5, 500, 50_000)]
+NO_FILTER = dict.fromkeys("tenant owner job topic tag status enabled app q after schedule_id".split())
+
+
+@pytest.fixture(scope="module")
+def filled(postgres_url: str) -> Iterator[psycopg.Connection]:
+    """A connection to a database with a hundred thousand of everything."""
+    with fresh_database(postgres_url) as url:
+        driver = PostgresDriver(url)
+        driver.open_sync()
+        driver.close_sync()
+        with psycopg.connect(url, autocommit=True, prepare_threshold=None) as connection:
+            for statement in FILL.split(";"):
+                connection.execute(statement.encode())
+            yield connection
+
+
+def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for part in plan.get("Plans", []):
+        yield from nodes(part)
+
+
+def own_plan(connection: psycopg.Connection, name: str, values: dict[str, Any]) -> list[dict[str, Any]]:
+    """The plan for these values under the settings of our transactions."""
+    connection.execute(BEGIN)
+    try:
+        return custom_plan(connection, name, values)
+    finally:
+        connection.execute("ROLLBACK")
+
+
+def custom_plan(connection: psycopg.Connection, name: str, values: dict[str, Any]) -> list[dict[str, Any]]:
+    """The plan for these values under the server's settings."""
+    text = b"EXPLAIN (FORMAT JSON) " + load_queries()[name].text
+    row = connection.execute(text, {key: encode(value) for key, value in values.items()}, prepare=False).fetchone()
+    assert row is not None
+    return list(nodes(row[0][0]["Plan"]))
+
+
+def generic_plan(connection: psycopg.Connection, name: str, values: dict[str, Any]) -> list[dict[str, Any]]:
+    """The plan for all values under the settings of our transactions."""
+    order: list[str] = []
+
+    def number(found: re.Match[str]) -> str:
+        if found[1] not in order:
+            order.append(found[1])
+        return f"${order.index(found[1]) + 1}"
+
+    text = re.sub(r"%\((\w+)\)s", number, load_queries()[name].text.decode()).replace("%%", "%")
+    given = ", ".join("NULL" if values[key] is None else f"'{encode(values[key])}'" for key in order)
+    connection.execute(BEGIN)
+    try:
+        connection.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+        connection.execute(f"PREPARE looked_at AS {text}".encode())
+        execute = f"EXECUTE looked_at ({given})" if order else "EXECUTE looked_at"
+        row = connection.execute(f"EXPLAIN (FORMAT JSON) {execute}".encode()).fetchone()
+    finally:
+        connection.execute("ROLLBACK")
+        connection.execute("DEALLOCATE ALL")
+    assert row is not None
+    plan = row[0]
+    return list(nodes((plan if isinstance(plan, list) else json.loads(plan))[0]["Plan"]))
+
+
+PREPARED: dict[str, tuple[dict[str, Any], str]] = {
+    "due_cursors": ({"now": NOW, "limit": 500}, "duly_cursors_due"),
+    "next_fire": ({}, "duly_cursors_due"),
+    "open_runs": ({"schedule_id": SOME}, "duly_runs_open"),
+    "ready_lines": ({}, "duly_runs_ready"),
+    "next_due": ({"now": NOW}, "duly_runs_ready"),
+    "claim_ready": (
+        {
+            "queue": "queue1", "priority": 1, "jobs": ["job1", "job3"], "now": NOW, "limit": 500, "session": 1,
+            "deadline_grace": 1,
+        },
+        "duly_runs_ready",
+    ),
+    "complete_runs": (
+        {"id": SOME, "fence": [1, 1, 1], "session": [1, 1, 1], "result": [None] * 3, "reason": [None] * 3, "now": NOW},
+        "duly_runs_pkey",
+    ),
+    "return_runs": (
+        {"id": SOME, "fence": [1, 1, 1], "session": [1, 1, 1], "due_at": [1] * 3, "attempt": [1] * 3},
+        "duly_runs_pkey",
+    ),
+    "lock_cursors": ({"ids": SOME}, "duly_cursors_pkey"),
+    "read_schedules": ({"ids": SOME}, "duly_schedules_pkey"),
+    "read_revisions": ({"schedule_id": SOME, "revision": [1, 1, 1]}, "duly_revisions_pkey"),
+    "read_run": ({"id": "00000000-0000-0000-0000-000000000001"}, "duly_history_pkey"),
+    "held_runs": ({"session": 3}, "duly_runs_held"),
+    "lost_runs": ({"now": NOW, "cancelled_before": NOW, "limit": 100}, "duly_runs_held"),
+    "unknown_jobs": ({}, "duly_runs_unknown"),
+    "expired_pauses": ({"now": NOW, "limit": 10}, "duly_schedules_pause"),
+    "purge_history": ({"finished_before": NOW, "limit": 10}, "duly_history_pkey"),
+    "find_client_request": ({"tenant": "t1", "client_request_id": "x"}, "duly_schedules_client_request"),
+}  # fmt: skip
+SMALL = {"duly_meta", "duly_tenants", "duly_instances"}
+
+
+def check(plan: list[dict[str, Any]], index: str) -> None:
+    walked = [node["Relation Name"] for node in plan if node["Node Type"] == "Seq Scan"]
+    assert not set(walked) - SMALL, walked
+    assert index in {node.get("Index Name") for node in plan}
+
+
+@pytest.mark.parametrize("name", sorted(PREPARED))
+def test_a_plan_for_given_values_uses_its_index(filled: psycopg.Connection, name: str):
+    values, index = PREPARED[name]
+    check(custom_plan(filled, name, values), index)
+
+
+@pytest.mark.parametrize("name", sorted(PREPARED))
+def test_the_plan_for_all_values_uses_its_index(filled: psycopg.Connection, name: str):
+    values, index = PREPARED[name]
+    check(generic_plan(filled, name, values), index)
+
+
+@pytest.mark.parametrize("planned", [own_plan, generic_plan])
+@pytest.mark.parametrize(
+    "name, column", [("due_cursors", "fire_at"), ("claim_ready", "due_at"), ("next_due", "due_at")]
+)
+def test_now_bounds_the_scan_and_filters_nothing(filled: psycopg.Connection, planned, name: str, column: str):
+    values, index = PREPARED[name]
+    plan = planned(filled, name, values)
+    scans = [node for node in plan if node.get("Index Name") == index]
+    assert any(column in node.get("Index Cond", "") for node in scans)
+    assert not any(column in node.get("Filter", "") for node in scans)
+    assert "Sort" not in {node["Node Type"] for node in plan}
+
+
+@pytest.mark.parametrize(
+    "filters, index",
+    [
+        ({}, "duly_schedules_pkey"),
+        ({"after": "00000000-0000-0000-0000-00000000c350"}, "duly_schedules_pkey"),
+        ({"tenant": "t7", "owner": "owner107"}, "duly_schedules_owner"),
+        ({"owner": "owner107"}, "duly_schedules_owner"),
+        ({"tenant": "t7", "job": "job7"}, "duly_schedules_job"),
+        ({"job": "job7"}, "duly_schedules_job"),
+    ],
+)
+def test_a_page_of_schedules_is_read_from_an_index(filled: psycopg.Connection, filters: dict[str, Any], index: str):
+    check(custom_plan(filled, "list_schedules", NO_FILTER | filters | {"limit": 51}), index)
+
+
+@pytest.mark.parametrize(
+    "filters, indexes",
+    [
+        ({}, {"duly_runs_pkey", "duly_history_pkey"}),
+        ({"after": "80000000-0000-0000-0000-00000000c350"}, {"duly_runs_pkey", "duly_history_pkey"}),
+        ({"schedule_id": "00000000-0000-0000-0000-000000000064"}, {"duly_runs_open", "duly_history_by_schedule"}),
+    ],
+)
+def test_a_page_of_runs_is_read_from_indexes(filled: psycopg.Connection, filters: dict[str, Any], indexes: set[str]):
+    plan = custom_plan(filled, "list_runs", NO_FILTER | filters | {"limit": 51})
+    for index in indexes:
+        check(plan, index)
+
+
+@pytest.mark.parametrize("tenant", ["t7", None])
+def test_a_key_is_found_by_the_unique_index(filled: psycopg.Connection, tenant: str | None):
+    values = {"ref": "key7", "by_key": True, "tenant": tenant}
+    check(custom_plan(filled, "find_schedule_id", values), "duly_schedules_key")
+    check(generic_plan(filled, "find_schedule_id", values), "duly_schedules_key")

@@ -1,0 +1,92 @@
+"""The SQL files: complete, readable by psycopg, and in step with the programs that use them."""
+
+import re
+from pathlib import Path
+
+import psycopg
+import pytest
+
+import duly.store.methods
+from duly.core.errors import ConfigurationError
+from duly.store.postgres import postgres_store
+from duly.store.postgres.driver import PostgresDriver
+from duly.store.postgres.errors import not_done
+from duly.store.postgres.limits import Limits
+from duly.store.postgres.target import read_target
+from duly.store.postgres.texts import as_statement, load_queries
+from duly.store.sql import SqlStore
+
+METHODS = Path(duly.store.methods.__file__).parent
+
+
+def test_parameters_are_translated_and_casts_are_not():
+    statement = as_statement("-- Why: a test.\nSELECT :a::text, ':: x', b % 2 FROM t WHERE c = ANY (:b_c::uuid[])\n")
+    assert statement.text == b"SELECT %(a)s::text, ':: x', b %% 2 FROM t WHERE c = ANY (%(b_c)s::uuid[])"
+    assert statement.prepare
+    assert not as_statement("-- Unprepared: because.\nSELECT 1").prepare
+
+
+def test_there_is_a_statement_for_every_name_that_programs_yield():
+    named = re.compile(r'(?:query|batch)\(\s*"(\w+)"')
+    used = {name for file in METHODS.glob("*.py") for name in named.findall(file.read_text())}
+    used |= {"purge_cursors", "purge_revisions", "purge_schedules"}
+    assert used == set(load_queries())
+
+
+async def test_the_server_understands_every_statement(store: SqlStore, fresh_postgres: str):
+    with psycopg.connect(fresh_postgres) as connection:
+        for name, statement in load_queries().items():
+            text = statement.text.decode()
+            for number, parameter in enumerate(sorted(set(re.findall(r"%\((\w+)\)s", text))), 1):
+                text = text.replace(f"%({parameter})s", f"${number}")
+            text = text.replace("%%", "%")
+            connection.execute(f"PREPARE {name} AS {text}".encode())
+            types = connection.execute(
+                "SELECT 'unknown'::regtype = ANY (parameter_types) FROM pg_prepared_statements WHERE name = %s", [name]
+            ).fetchone()
+            assert types == (False,), f"{name} has a parameter without a cast"
+
+
+def test_what_the_url_says_wins_over_our_defaults():
+    target = read_target("postgresql://u:p%40ss@h:1/d?application_name=mine&prepare=off", Limits(connect=7))
+    assert (target.prepare, target.name) == (False, "h:1/d")
+    assert target.parameters["application_name"] == "mine"
+    assert target.parameters["connect_timeout"] == 7
+    assert target.redact("no p@ss here") == "no *** here"
+    assert read_target("postgresql://h/d", Limits()).prepare is None
+
+
+@pytest.mark.parametrize("url", [
+    "postgresql://u:secret/x@h:5432/d", "postgresql://u:x@secret@h:5432/d", "postgresql://u:secret@h:port/d", "secret",
+])  # fmt: skip
+def test_a_url_that_cannot_be_read_is_refused_without_showing_it(url: str):
+    with pytest.raises(ConfigurationError, match="cannot be read") as refused:
+        read_target(url, Limits())
+    assert "secret" not in str(refused.value)
+    assert refused.value.__cause__ is None
+
+
+def test_an_unknown_word_for_prepare_is_refused():
+    with pytest.raises(ConfigurationError, match="expected true or false"):
+        read_target("postgresql://h/d?prepare=maybe", Limits())
+
+
+async def test_the_password_is_in_no_error_and_no_repr(fresh_postgres: str):
+    url = fresh_postgres.replace("postgres@", "nobody:hunter2@")
+    driver = PostgresDriver(url)
+    with pytest.raises(Exception, match="cannot connect") as refused:
+        await driver.open()
+    await driver.close()
+    assert "hunter2" not in f"{refused.value!r} {refused.value.__cause__!r} {driver!r} {driver._target!r}"
+
+
+def test_a_standby_is_named_as_such():
+    error = not_done(psycopg.errors.ReadOnlySqlTransaction("cannot execute INSERT in a read-only transaction"), "h")
+    assert "standby" in str(error)
+    assert "primary" in str(error)
+
+
+def test_a_missing_psycopg_names_the_extra(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(__import__("sys").modules, "duly.store.postgres.driver", None)
+    with pytest.raises(ConfigurationError, match=r"pip install 'duly\[postgres\]'"):
+        postgres_store("postgresql://h/d")

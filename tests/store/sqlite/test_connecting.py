@@ -1,0 +1,104 @@
+"""Where a database may lie, and what is said when it may not."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import apsw
+import pytest
+
+from duly.core.errors import ConfigurationError
+from duly.store.sqlite import open_store
+from duly.store.sqlite.connecting import check_version
+from duly.testing import ManualClock
+from tests.store.sqlite.conftest import Opener
+from tests.store.sqlite.making import add
+
+NOBODY = 65534
+
+
+@pytest.mark.parametrize("inline", [False, True])
+async def test_a_path_without_its_directory_is_refused_by_name(opener: Opener, tmp_path: Path, inline: bool) -> None:
+    with pytest.raises(ConfigurationError, match=r"missing/duly\.db.*does not exist; create it first"):
+        await opener(path=tmp_path / "missing" / "duly.db", inline=inline)
+
+
+async def test_a_directory_is_refused_by_name(opener: Opener, tmp_path: Path) -> None:
+    for path in (tmp_path, ""):
+        with pytest.raises(ConfigurationError, match="is a directory; expected a file"):
+            await opener(path=path)
+
+
+async def test_a_file_that_is_not_a_database_is_refused_by_name(opener: Opener, path: Path) -> None:
+    _write_diary(path)
+    with pytest.raises(ConfigurationError, match=r"duly\.db' is not a SQLite database"):
+        await opener()
+    assert _is_diary(path)
+
+
+def _write_diary(path: Path) -> None:
+    path.write_text("Dear diary, " * 100)
+
+
+def _is_diary(path: Path) -> bool:
+    return path.read_text() == "Dear diary, " * 100
+
+
+async def test_a_read_only_file_is_refused_by_name(opener: Opener, read_only: Path) -> None:
+    with _as_somebody(), pytest.raises(ConfigurationError, match=r"duly\.db' is read-only"):
+        await opener(path=read_only)
+
+
+@pytest.fixture
+def read_only() -> Iterator[Path]:
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        connection = apsw.Connection(str(folder / "duly.db"))
+        connection.execute("CREATE TABLE orders (id)")
+        connection.close()
+        (folder / "duly.db").chmod(0o444)
+        folder.chmod(0o555)
+        yield folder / "duly.db"
+        folder.chmod(0o755)
+
+
+@contextmanager
+def _as_somebody() -> Iterator[None]:
+    """Step down from root, whom no permission stops."""
+    was = os.geteuid()
+    if was == 0:
+        os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(was)
+
+
+@pytest.mark.parametrize("version", ["3.40.1", "3.51.2", "3.9.99"])
+def test_a_sqlite_with_the_fault_in_its_log_is_refused(version: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"SQLite {version}.*install apsw >= 3.51.3"):
+        check_version(version)
+
+
+@pytest.mark.parametrize("version", ["3.51.3", "3.54.1", "4.0.0"])
+def test_a_sound_sqlite_is_taken(version: str) -> None:
+    check_version(version)
+
+
+async def test_a_database_in_memory_needs_no_threads(clock: ManualClock) -> None:
+    store = open_store(":memory:", clock=clock)
+    await store.open()
+    assert await store.driver.write(add("t")) == 1
+    assert await store.now() == clock.now()
+    await store.close()
+
+
+async def test_every_connection_is_durable(opener: Opener) -> None:
+    driver = await opener()
+    assert driver._writer is not None
+    connection = driver._writer._connection
+    assert connection.pragma("journal_mode") == "wal"
+    assert connection.pragma("synchronous") == 2
+    assert connection.pragma("mmap_size") == 0

@@ -1,0 +1,168 @@
+"""Plans: the work of a statement grows with what it answers, never with what is stored."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import apsw
+import pytest
+
+from duly.store.sqlite.connecting import connect
+from duly.store.sqlite.migrating import load_migrations
+from duly.store.sqlite.statements import execute, load_statements
+from duly.store.statements import Batch, Query, batch, columns, query
+
+SMALL = ("duly_meta", "duly_tenants", "duly_instances", "duly_leases")
+STORED = 3_000
+NO_FILTER = dict.fromkeys(("tenant", "owner", "job", "topic", "tag", "status", "enabled", "app", "q", "after"))
+
+
+@pytest.fixture(scope="module")
+def connection() -> Iterator[apsw.Connection]:
+    connection = connect(":memory:", busy_timeout=1, cache_kib=2_000)
+    for script in load_migrations().values():
+        connection.execute(script)
+    _fill(connection)
+    yield connection
+    connection.close()
+
+
+@pytest.mark.parametrize("name", sorted(load_statements()))
+def test_no_statement_walks_a_big_table(connection: apsw.Connection, name: str) -> None:
+    big = _big_tables(connection)
+    for statement in load_statements()[name]:
+        plan = connection.execute(f"EXPLAIN QUERY PLAN {statement.text}", [None] * len(statement.names)).fetchall()
+        aliases = _aliases(statement.text, big)
+        for *_, line in plan:
+            words = str(line).split()
+            walks = words[0] == "SCAN" and words[1] in aliases and "duly_runs_unknown" not in words
+            assert not walks, f"{name}: {line}"
+
+
+def _big_tables(connection: apsw.Connection) -> list[str]:
+    names = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'duly_*'")
+    return [str(name) for (name,) in names if name not in SMALL]
+
+
+def _aliases(text: str, tables: list[str]) -> set[str]:
+    words = text.replace(",", " ").replace("(", " ").replace(")", " ").split()
+    found = set(tables)
+    for at, word in enumerate(words[:-2]):
+        if word in tables and words[at + 1] == "AS":
+            found.add(words[at + 2])
+    return found
+
+
+STEPS: list[tuple[str, Query | Batch, int]] = [
+    ("due", query("due_cursors", now=5, limit=10), 10),
+    ("nothing due", query("due_cursors", now=0, limit=10), 0),
+    ("next fire", query("next_fire"), 1),
+    ("next due", query("next_due", now=5), 1),
+    ("lines", query("ready_lines"), 3),
+    ("open runs", batch("open_runs", {"schedule_id": ["s0007", "s0008", "none"]}), 2),
+    ("held", query("held_runs", session=1), 0),
+    ("lost", query("lost_runs", now=5, cancelled_before=0, limit=10), 0),
+    ("unknown", query("unknown_jobs"), 0),
+    ("pauses", query("expired_pauses", now=5, limit=10), 0),
+    ("purgeable", query("purgeable_schedules", ended_before=5, limit=10), 0),
+    ("old history", query("purge_history", finished_before=5, limit=10), 0),
+    ("by id", query("find_schedule_id", ref="s0007", by_key=False, tenant=None), 1),
+    ("by key", query("find_schedule_id", ref="k7", by_key=True, tenant="a"), 0),
+    ("by key anywhere", query("find_schedule_id", ref="k7", by_key=True, tenant=None), 1),
+    *(
+        (f"list {filters}", query("list_schedules", **{**NO_FILTER, **filters}, limit=10), rows)
+        for filters, rows in (
+            ({}, 10),
+            ({"after": "s1500"}, 10),
+            ({"tenant": "a"}, 10),
+            ({"tenant": "rare"}, 1),
+            ({"owner": "rare"}, 1),
+            ({"owner": "rare", "tenant": "a"}, 0),
+            ({"owner": "rare", "tenant": "rare"}, 1),
+            ({"owner": "common"}, 10),
+            ({"job": "rare"}, 1),
+            ({"job": "common"}, 10),
+            ({"job": "common", "tenant": "b", "after": "s1500"}, 10),
+        )
+    ),
+    *(
+        (
+            f"runs {filters}",
+            query(
+                "list_runs",
+                **{"tenant": None, "schedule_id": None, "job": None, "status": None, "after": None, **filters},
+                limit=10,
+            ),
+            rows,
+        )
+        for filters, rows in (({}, 10), ({"schedule_id": "s0007"}, 2), ({"after": "f0100"}, 10))
+    ),
+    (
+        "claim",
+        query("claim_ready", queue="q1", priority=1, jobs=["rare"], now=5, limit=10, session=1, deadline_grace=0),
+        0,
+    ),
+]
+
+
+@pytest.mark.parametrize(("step", "rows"), [step[1:] for step in STEPS], ids=[step[0] for step in STEPS])
+def test_the_work_grows_with_the_answer(connection: apsw.Connection, step: Query | Batch, rows: int) -> None:
+    counted: list[int] = []
+
+    def profile(event: Any) -> None:
+        counted.append(event["stmt_status"]["SQLITE_STMTSTATUS_VM_STEP"])
+
+    cursor = connection.cursor()
+    connection.execute("BEGIN")
+    connection.trace_v2(apsw.SQLITE_TRACE_PROFILE, profile)
+    try:
+        answer = execute(cursor, step)
+    finally:
+        connection.trace_v2(0, None)
+        connection.execute("ROLLBACK")
+    assert len(answer) == rows
+    assert sum(counted) < STORED, "fewer steps than rows stored: it cannot have walked them"
+
+
+def _fill(connection: apsw.Connection) -> None:
+    """Many schedules of two tenants with a run each, and one schedule that is alone in every respect."""
+    cursor = connection.cursor()
+    schedules = [_schedule(n) for n in range(STORED)]
+    execute(cursor, batch("insert_schedules", columns(tuple(schedules[0]), [tuple(s.values()) for s in schedules])))
+    for tenant in ("a", "b", "rare"):
+        execute(cursor, query("take_slots", tenant=tenant, count=1))
+    for n, schedule in enumerate(schedules):
+        cursor.execute("INSERT INTO duly_revisions VALUES (?, 1, '{}', '{}', 1, NULL)", (schedule["id"],))
+        cursor.execute(
+            "INSERT INTO duly_cursors VALUES (?, 1, 'active', NULL, 1, ?, ?, 0, 0, NULL, NULL, ?)",
+            (schedule["id"], 1 + n % 7, n, schedule["tenant"]),
+        )
+        cursor.execute(
+            "INSERT INTO duly_runs (id, schedule_id, revision, kind, tenant, job, queue, priority, due_at, slot,"
+            " max_attempts, fired_at) VALUES (?, ?, 1, 'window', '', 'common', ?, 1, ?, ?, 1, 1)",
+            (f"f{n:04}", schedule["id"], f"q{n % 3}", 6 if n % 3 == 1 else 1, n),
+        )
+        cursor.execute(
+            "INSERT INTO duly_history (id, schedule_id, kind, tenant, job, queue, priority, status, attempt,"
+            " max_attempts, fence, due_at, fired_at, finished_at)"
+            " VALUES (?, ?, 'window', '', 'common', 'q', 1, 'completed', 1, 1, 1, 1, 1, 10)",
+            (f"e{n:04}", schedule["id"]),
+        )
+
+
+def _schedule(n: int) -> dict[str, Any]:
+    rare = n == STORED // 2
+    given = {
+        "id": f"s{n:04}",
+        "key": f"k{n}",
+        "name": "name",
+        "tenant": "rare" if rare else "ab"[n % 2],
+        "owner": "rare" if rare else "common",
+        "job": "rare" if rare else "common",
+        "tags": "[]",
+        "revision": 1,
+        "created_at": 1,
+        "updated_at": 1,
+        "kind": "cron",
+    }
+    (statement,) = load_statements()["insert_schedules"]
+    return {name: given.get(name) for name in statement.row}
