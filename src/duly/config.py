@@ -1,0 +1,64 @@
+"""Settings: what can be chosen, with its default. Built once, passed down, never changed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+from duly.core.errors import ConfigurationError
+from duly.core.rules.firing import FireRules
+
+DEFAULT_DATABASE_URL = "sqlite:///duly.db"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How one instance behaves. Durations in seconds."""
+
+    lease: float = 15.0
+    heartbeat: float = 5.0
+    poll: float = 1.0
+    concurrency: int = 200
+    threads: int = 32
+    shutdown_timeout: float = 30.0
+    fire_batch: int = 500
+    catch_up_grace: float = 10.0
+    cancel_grace: float = 10.0
+    default_max_attempts: int = 3
+    min_interval_ms: int = 1000
+    payload_limit: int = 256 * 1024
+    result_limit: int = 256 * 1024
+    retention: float = 30 * 86_400.0
+    jump_limit: float = 5.0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not isinstance(value, int | float) or isinstance(value, bool) or value < 0:
+                raise ConfigurationError(f"setting {field.name} is {value!r}; expected a number, 0 or more")
+        if self.concurrency < 1 or self.fire_batch < 1 or self.poll <= 0:
+            raise ConfigurationError("settings concurrency and fire_batch must be 1 or more, and poll above 0")
+        if self.heartbeat > self.lease / 3:
+            raise ConfigurationError(
+                f"setting heartbeat is {self.heartbeat} s with a lease of {self.lease} s; expected at most a third of"
+                " the lease, so that one lost heartbeat does not lose the lease"
+            )
+
+    @property
+    def lease_ms(self) -> int:
+        return round(self.lease * 1000)
+
+    @property
+    def fire_rules(self) -> FireRules:
+        return FireRules(
+            grace_ms=round(self.catch_up_grace * 1000),
+            cancel_grace_ms=round(self.cancel_grace * 1000),
+            default_max_attempts=self.default_max_attempts,
+        )
+
+
+def database_url(given: str | None, environment: Mapping[str, str] | None = None) -> str:
+    """The store to use: what was given, else ``DULY_DATABASE_URL``, else a SQLite file in this folder."""
+    env = os.environ if environment is None else environment  # noqa: TID251 - the one room that reads it
+    return given or env.get("DULY_DATABASE_URL") or DEFAULT_DATABASE_URL

@@ -1,0 +1,225 @@
+"""One instance: its session, its loops and its end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from duly.config import Settings
+from duly.core.errors import StoreError
+from duly.core.run import RunStatus
+from duly.core.timing import tz_version
+from duly.runtime.chance import Chance
+from duly.runtime.clock import Clock
+from duly.runtime.events import Observers
+from duly.runtime.loop import Loop
+from duly.store.sql import SqlStore
+from duly.store.values import Beat
+from duly.store.values import Instance as InstanceRow
+
+from .heartbeat import Heartbeat
+from .janitor import Janitor
+from .jumps import JumpGuard
+from .recovery import Recovery
+from .registry import Registry
+from .scheduler import Scheduler
+from .settler import Settler
+from .worker import Worker
+
+ROLES = ("api", "scheduler", "worker")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """Everything an instance touches, so that a test can hand it another world."""
+
+    store: SqlStore
+    settings: Settings
+    clock: Clock
+    chance: Chance
+    observers: Observers
+    heartbeat_thread: bool = True
+
+
+class Instance:
+    """Runs the roles it was given until it is stopped."""
+
+    def __init__(
+        self, world: World, registry: Registry, *, roles: Sequence[str], name: str | None, version: str
+    ) -> None:
+        self._world = world
+        self._registry = registry
+        self._roles = tuple(roles)
+        self._name = name or f"{platform.node()}-{os.getpid()}"
+        self._version = version
+        self._session: int | None = None
+        self._loops: list[Loop] = []
+        self._tasks: list[asyncio.Task[None]] = []
+        self._reopening: asyncio.Task[None] | None = None
+        self._ended_listeners: list[Callable[[dict[str, RunStatus]], None]] = []
+        self._build()
+
+    def _build(self) -> None:
+        world = self._world
+        store, settings, clock, observers = world.store, world.settings, world.clock, world.observers
+        guard = JumpGuard(clock, observers, limit=settings.jump_limit, hold=settings.lease)
+        self._settler = Settler(store, clock, world.chance, observers, self._ended, self.wake_worker)
+        self._worker = Worker(
+            store,
+            self._registry,
+            settings,
+            clock,
+            observers,
+            self._settler,
+            session=self._session_now,
+            on_session_lost=self._session_lost,
+            wake=self.wake_worker,
+        )
+        self._heartbeat = Heartbeat(
+            store,
+            settings,
+            clock,
+            observers,
+            session=self._session_now,
+            on_beat=self._heard,
+            on_distrust=self._worker.lose_all,
+        )
+        beside = self._worker if "worker" in self._roles else None
+        scheduler = Scheduler(store, settings, clock, observers, guard, beside, on_runs=self.wake_worker)
+        recovery = Recovery(store, settings, clock, observers, guard, self.wake_worker)
+        janitor = Janitor(store, settings, observers, self._session_now)
+        self._scheduler_loop = self._loop("scheduler", scheduler.run_once)
+        self._worker_loop = self._loop("worker", self._worker.run_once)
+        self._recovery_loop = self._loop("recovery", recovery.run_once)
+        self._janitor_loop = self._loop("janitor", janitor.run_once)
+        self._heartbeat_loop = self._loop("heartbeat", self._heartbeat.run_once)
+
+    @property
+    def session(self) -> int | None:
+        return self._session
+
+    @property
+    def active(self) -> int:
+        """Attempts in execution here."""
+        return self._worker.active
+
+    async def start(self) -> None:
+        """Open a session and start the loops of this instance's roles."""
+        await self._open_session()
+        if "scheduler" in self._roles:
+            self._loops += [self._scheduler_loop, self._recovery_loop, self._janitor_loop]
+        if "worker" in self._roles:
+            self._loops.append(self._worker_loop)
+        if self._world.heartbeat_thread:
+            self._heartbeat.start()
+        else:
+            self._loops.append(self._heartbeat_loop)
+        self._world.store.on_change(self._changed)
+        self._tasks = [asyncio.create_task(loop.run(), name=f"duly-{loop.name}") for loop in self._loops]
+
+    async def stop(self, grace: float) -> None:
+        """Stop firing and claiming, finish within the grace, release the rest at once, then leave."""
+        self._worker.stop_claiming()
+        for loop in self._loops:
+            if loop is not self._heartbeat_loop:
+                loop.stop()
+        await self._worker.drain(grace)
+        # Heartbeats stop last: a handler still winding down must keep its lease.
+        self._heartbeat_loop.stop()
+        await self._heartbeat.stop()
+        if self._reopening is not None:
+            self._reopening.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        session, self._session = self._session, None
+        # A claim that was on its way has come back meanwhile. What cannot be written within a lease is lost anyway.
+        if not await self._settler.drain(self._world.settings.heartbeat):
+            self._settler.abandon()
+        if session is not None:
+            await self._close_session(session)
+
+    def wake_scheduler(self) -> None:
+        self._scheduler_loop.wake()
+
+    def wake_worker(self) -> None:
+        self._worker_loop.wake()
+
+    def cancel_soon(self) -> None:
+        """A cancel was asked for: learn of it now instead of at the next heartbeat."""
+        if self._world.heartbeat_thread:
+            self._heartbeat.beat_soon()
+        else:
+            self._heartbeat_loop.wake()
+
+    def on_ended(self, listener: Callable[[dict[str, RunStatus]], None]) -> None:
+        self._ended_listeners.append(listener)
+
+    def _loop(self, name: str, run_once: Callable[[], Awaitable[float | None]]) -> Loop:
+        world = self._world
+        return Loop(name, run_once, clock=world.clock, chance=world.chance, observer=world.observers)
+
+    def _session_now(self) -> int | None:
+        return self._session
+
+    def _changed(self, topic: str) -> None:
+        if topic == "schedules":
+            self.wake_scheduler()
+        elif topic == "runs":
+            self.wake_worker()
+        elif topic == "cancels":
+            self.cancel_soon()
+
+    def _ended(self, ended: dict[str, RunStatus]) -> None:
+        self._world.observers.runs_ended(ended)
+        for listener in self._ended_listeners:
+            listener(ended)
+
+    def _heard(self, session: int, beat: Beat) -> None:
+        if beat.alive:
+            self._worker.heard(session, beat)
+        else:
+            self._session_lost(session)
+
+    def _session_lost(self, session: int) -> None:
+        """Declared dead: nothing this session holds can be written any more. Begin anew under another number."""
+        if session != self._session:
+            return
+        self._session = None
+        self._world.observers.session_lost(session)
+        self._worker.lose_all(session)
+        self._reopening = asyncio.get_running_loop().create_task(self._reopen())
+
+    async def _reopen(self) -> None:
+        world = self._world
+        never = asyncio.Event()
+        while self._session is None:
+            try:
+                await self._open_session()
+            except StoreError as error:
+                world.observers.loop_failed("session", error)
+                await world.clock.wait(never, world.chance.spread(0.1, 1.0))
+        self.wake_worker()
+
+    async def _close_session(self, session: int) -> None:
+        try:
+            await self._world.store.close_session(session)
+        except StoreError as error:  # the lease runs out by itself
+            self._world.observers.loop_failed("session", error)
+
+    async def _open_session(self) -> None:
+        world = self._world
+        row = InstanceRow(
+            session=world.chance.session(),
+            name=self._name,
+            host=platform.node(),
+            pid=os.getpid(),
+            roles=self._roles,
+            version=self._version,
+            tz_version=tz_version(),
+            jobs=tuple(sorted(self._registry.names)) if "worker" in self._roles else (),
+        )
+        await world.store.open_session(row, lease_ms=world.settings.lease_ms)
+        self._heartbeat.trust()
+        self._session = row.session

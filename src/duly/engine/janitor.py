@@ -1,0 +1,46 @@
+"""Keeps the house: retention in small batches, pauses that end, runs that nobody can execute."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from duly.config import Settings
+from duly.runtime.events import Observer
+from duly.store.protocol import Store
+
+BATCH = 1000
+ROLE = "janitor"
+
+
+class Janitor:
+    """Runs on one instance at a time, under a lease."""
+
+    def __init__(self, store: Store, settings: Settings, observer: Observer, session: Callable[[], int | None]) -> None:
+        self._store = store
+        self._settings = settings
+        self._observer = observer
+        self._session = session
+
+    async def run_once(self) -> float:
+        """Do one small round; answer the seconds to the next."""
+        session = self._session()
+        rest = self._settings.heartbeat
+        if session is None:
+            return rest
+        if await self._store.take_lease(ROLE, session, lease_ms=self._settings.lease_ms) is None:
+            return rest
+        await self._store.resume_expired_pauses(limit=BATCH)
+        await self._store.release_stuck_lanes(limit=BATCH)
+        unknown = await self._store.hold_unknown_jobs()
+        if unknown:
+            self._observer.jobs_unknown(unknown)
+        return self._settings.poll / 4 if await self._purge() else rest
+
+    async def _purge(self) -> bool:
+        """Delete one batch of what is past its retention; True if there may be more. 0 keeps for ever."""
+        if self._settings.retention == 0:
+            return False
+        before = await self._store.now() - round(self._settings.retention * 1000)
+        runs = await self._store.purge_history(finished_before=before, limit=BATCH)
+        schedules = await self._store.purge_schedules(ended_before=before, limit=BATCH)
+        return runs == BATCH or schedules == BATCH

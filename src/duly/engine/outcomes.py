@@ -1,0 +1,64 @@
+"""What a handler returned or raised, as one of the outcomes a settle understands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+
+from duly.core.errors import Fatal, ValidationFailed
+from duly.core.run import Completed, Failed, Outcome, Snoozed
+
+ERROR_LIMIT = 4096
+_encode = msgspec.json.Encoder().encode
+_DONE = Completed()
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Snooze:
+    """Returned by a handler: call me again later, and do not count this as an attempt."""
+
+    delay: timedelta
+
+    def __init__(self, *, seconds: float = 0, minutes: float = 0, hours: float = 0, days: float = 0) -> None:
+        delay = timedelta(seconds=seconds, minutes=minutes, hours=hours, days=days)
+        if delay <= timedelta(0):
+            raise ValidationFailed(f"Snooze is {delay}; expected more than nothing, e.g. Snooze(minutes=5)")
+        object.__setattr__(self, "delay", delay)
+
+
+def outcome_of(value: Any, result_limit: int) -> Outcome:
+    """Read a handler's return value."""
+    if value is None:
+        return _DONE
+    if isinstance(value, Snooze):
+        return Snoozed(value.delay // timedelta(milliseconds=1))
+    try:
+        result = _encode(value)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        return Failed(f"the handler's result is not JSON: {error}; return plain values or None", fatal=True)
+    if len(result) > result_limit:
+        return Failed(
+            f"the handler's result has {len(result)} bytes; at most {result_limit} are kept: store it elsewhere and"
+            " return a reference",
+            fatal=True,
+        )
+    return Completed(result.decode())
+
+
+def failure_of(error: BaseException) -> Failed:
+    """Read what a handler raised."""
+    return Failed(describe(error), fatal=isinstance(error, Fatal))
+
+
+def describe(error: BaseException) -> str:
+    """An error in one line that a store can keep."""
+    try:
+        text = f"{type(error).__name__}: {error}"
+    except Exception as broken:  # noqa: BLE001 - around a handler's own code: an error may fail to say what it is
+        text = f"{type(error).__name__}: (its text cannot be read: {type(broken).__name__})"
+    # Lone surrogates come with the names of files; no store takes them, nor NUL.
+    text = text.replace("\x00", "\\x00").encode("utf-8", "backslashreplace").decode()
+    return text if len(text) <= ERROR_LIMIT else text[: ERROR_LIMIT - 3] + "..."

@@ -1,0 +1,73 @@
+"""Handlers in a process of their own: the only kind that can be killed."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections.abc import Callable
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from duly.core.errors import Fatal
+from duly.core.run import Claim
+
+from .context import RunContext
+from .outcomes import describe
+from .signature import Arguments
+
+_SPAWN = multiprocessing.get_context("spawn")
+LOOK_EVERY = 0.2
+
+
+class ProcessDied(Exception):
+    """The handler's process ended without an answer (killed, out of memory, ``os._exit``)."""
+
+
+class ProcessStopped(ProcessDied):
+    """We killed the handler's process because the run had to stop."""
+
+
+class HandlerFailed(Exception):
+    """The handler raised in its process; the text is all that crosses over."""
+
+
+def run_in_process(function: Callable[..., Any], arguments: Arguments, context: RunContext, claim: Claim) -> Any:
+    """Call a handler in a spawned process and answer its value; kill it once the run should stop."""
+    ours, theirs = _SPAWN.Pipe(duplex=False)
+    process = _SPAWN.Process(target=_child, args=(theirs, function, arguments, claim), name="duly-handler", daemon=True)
+    try:
+        process.start()
+        theirs.close()
+        while not wait([ours, process.sentinel], timeout=LOOK_EVERY):
+            if context.cancelled:
+                raise ProcessStopped("the process was killed because the run had to stop")
+        return _answer(ours, process)
+    finally:
+        process.kill()
+        process.join()
+        process.close()
+        ours.close()
+
+
+def _answer(ours: Connection, process: Any) -> Any:
+    try:
+        kind, value = ours.recv()
+    except EOFError:
+        process.join()
+        raise ProcessDied(f"the handler's process ended with exit code {process.exitcode} and no answer") from None
+    if kind == "value":
+        return value
+    raise Fatal(value) if kind == "fatal" else HandlerFailed(value)
+
+
+def _child(theirs: Connection, function: Callable[..., Any], arguments: Arguments, claim: Claim) -> None:
+    # Ctrl-C, and systemd, tell the whole group: the worker alone decides when this process ends. Not SIG_IGN, which
+    # the handler's own subprocesses would inherit.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)
+    try:
+        theirs.send(("value", function(**arguments.values(RunContext(claim)))))
+    except Fatal as error:
+        theirs.send(("fatal", str(error)))
+    except BaseException as error:  # noqa: BLE001 - around a handler: whatever it raises is its outcome
+        theirs.send(("error", describe(error)))

@@ -1,0 +1,121 @@
+"""The jobs an instance knows, by name."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from duly.core.errors import ConfigurationError, ValidationFailed
+from duly.core.policy import Retry
+
+from .signature import Arguments, arguments_of
+
+JOB_NAME_LIMIT = 100
+RESERVED = ("workflow:", "topic:", "queue:", "webhook:")
+
+
+class Mode(StrEnum):
+    """Where a handler runs: on the event loop, in a thread, or in a process that can be killed."""
+
+    ASYNC = "async"
+    THREAD = "thread"
+    PROCESS = "process"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handler:
+    """A registered function and how it is to be called."""
+
+    name: str
+    function: Callable[..., Any]
+    mode: Mode
+    arguments: Arguments
+    retry: Retry | None = None
+    timeout_ms: int | None = None
+    has_timeout: bool = False
+
+
+class Registry:
+    """Handlers by job name. One name, one function."""
+
+    def __init__(self) -> None:
+        self._handlers: dict[str, Handler] = {}
+        self._names: frozenset[str] = frozenset()
+
+    def add(self, handler: Handler) -> None:
+        known = self._handlers.get(handler.name)
+        if known is not None and known.function is not handler.function:
+            raise ConfigurationError(
+                f"job {handler.name!r} is registered twice, for {_where(known.function)} and"
+                f" {_where(handler.function)}; give one of them another name"
+            )
+        self._handlers[handler.name] = handler
+        self._names = frozenset(self._handlers)
+
+    def get(self, name: str) -> Handler | None:
+        return self._handlers.get(name)
+
+    @property
+    def names(self) -> frozenset[str]:
+        return self._names
+
+    def __iter__(self) -> Iterator[Handler]:
+        return iter(self._handlers.values())
+
+
+def make_handler(
+    name: str,
+    function: Callable[..., Any],
+    *,
+    process: bool = False,
+    retry: Retry | None = None,
+    timeout_ms: int | None = None,
+    has_timeout: bool = False,
+) -> Handler:
+    """Look at a function once, when it is registered, so that a mistake shows then and not at three in the morning."""
+    check_job_name(name)
+    if not callable(function):
+        raise ConfigurationError(f"job {name!r} is {function!r}; expected a function")
+    mode = Mode.PROCESS if process else Mode.ASYNC if inspect.iscoroutinefunction(function) else Mode.THREAD
+    if process and inspect.iscoroutinefunction(function):
+        raise ConfigurationError(f"job {name!r} is async and process=True; a process runs plain functions")
+    if process and "<" in getattr(function, "__qualname__", "<"):
+        raise ConfigurationError(
+            f"job {name!r} is {_where(function)} and process=True; another process can only find a function that its"
+            " module names: define it at the top level"
+        )
+    return Handler(
+        name=name,
+        function=function,
+        mode=mode,
+        arguments=arguments_of(name, function),
+        retry=retry,
+        timeout_ms=timeout_ms,
+        has_timeout=has_timeout,
+    )
+
+
+def check_job_name(name: str) -> str:
+    """Answer the job name, or refuse it."""
+    if not isinstance(name, str) or not 1 <= len(name) <= JOB_NAME_LIMIT or not name.isprintable():
+        raise ValidationFailed(
+            f"job name is {name!r}; expected 1 to {JOB_NAME_LIMIT} printable characters",
+            field="job",
+            got=name,
+            expected=f"1-{JOB_NAME_LIMIT} characters",
+        )
+    if name.startswith(RESERVED):
+        raise ValidationFailed(
+            f"job name is {name!r}; names starting with {', '.join(RESERVED)} are taken by other targets",
+            field="job",
+            got=name,
+            expected="another name",
+        )
+    return name
+
+
+def _where(function: Callable[..., Any]) -> str:
+    return f"{getattr(function, '__module__', '?')}.{getattr(function, '__qualname__', '?')}"

@@ -1,0 +1,110 @@
+"""Fires due windows: sleeps to the exact instant, wakes on change, polls as the guarantee."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from duly.config import Settings
+from duly.core.errors import OutcomeUnknown, StoreError, StoreUnavailable
+from duly.core.run import Claim
+from duly.runtime.clock import Clock
+from duly.runtime.events import Observer
+from duly.store.protocol import Store
+from duly.store.values import Fired, Grab
+
+from .jumps import JumpGuard
+
+CONTENDED_REST = 0.02
+LEAST_BATCH = 100
+
+
+class Grabbing(Protocol):
+    """The worker of the same instance: its free places save the claim of a run that was only just fired."""
+
+    def reserve(self, most: int) -> Grab | None: ...
+
+    def take(self, grab: Grab, claims: Sequence[Claim]) -> None: ...
+
+
+class Scheduler:
+    """Turns due windows into runs, a batch per transaction."""
+
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        clock: Clock,
+        observer: Observer,
+        guard: JumpGuard,
+        worker: Grabbing | None,
+        *,
+        on_runs: Callable[[], None],
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._rules = settings.fire_rules
+        self._clock = clock
+        self._observer = observer
+        self._guard = guard
+        self._worker = worker
+        self._on_runs = on_runs
+        self._limit = settings.fire_batch
+
+    async def run_once(self) -> float:
+        """Fire up to one batch of due windows; answer the seconds until the next is due, at most one poll."""
+        held = self._guard.held_for()
+        if held > 0:
+            return min(held, self._settings.poll)
+        asked_at = self._clock.steady()
+        try:
+            fired = await self._fire()
+        except (StoreUnavailable, OutcomeUnknown):
+            raise  # it says nothing about the batch: any of it may fire on the next try
+        except StoreError as error:
+            await self._isolate(error)
+            return 0
+        self._limit = min(self._settings.fire_batch, self._limit * 2)
+        if self._guard.saw(fired.now, asked_at):
+            return self._settings.poll
+        if fired.windows:
+            self._observer.windows_fired(fired.runs, fired.skipped, fired.duplicates, fired.lateness_ms)
+        if fired.runs > len(fired.claims):
+            self._on_runs()
+        for aside in fired.set_aside:
+            self._observer.schedule_set_aside(aside.schedule_id, aside.error)
+        if fired.more:
+            return 0
+        return self._rest(fired.now, fired.next_fire_at, asked_at)
+
+    async def _fire(self) -> Fired:
+        """Fire, and let the worker beside us have what it can start at once."""
+        expected = self._guard.expected()
+        grab = None if self._worker is None else self._worker.reserve(self._limit)
+        if self._worker is None or grab is None:
+            return await self._store.fire_due(limit=self._limit, rules=self._rules, expected=expected)
+        claims: Sequence[Claim] = ()
+        limit = min(self._limit, max(grab.slots, LEAST_BATCH))
+        try:
+            fired = await self._store.fire_due(limit=limit, rules=self._rules, grab=grab, expected=expected)
+            claims = fired.claims
+        finally:
+            self._worker.take(grab, claims)
+        return fired
+
+    def _rest(self, now: int, next_fire_at: int | None, asked_at: float) -> float:
+        if next_fire_at is None:
+            return self._settings.poll
+        if next_fire_at <= now:  # due, but nothing was taken: another instance holds it
+            return CONTENDED_REST
+        passed = self._clock.steady() - asked_at
+        return min(self._settings.poll, max(0.0005, (next_fire_at - now) / 1000 - passed))
+
+    async def _isolate(self, error: StoreError) -> None:
+        """The database refused the batch: halve it until the one bad window stands alone, then put that one off."""
+        if self._limit > 1:
+            self._limit //= 2
+            return
+        await self._store.set_aside_next(str(error))
+        self._observer.schedule_set_aside("(next due)", str(error))
+        self._limit = self._settings.fire_batch

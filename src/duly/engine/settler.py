@@ -1,0 +1,113 @@
+"""Writes the ends of attempts in batches that form by themselves, and does not forget one while the store is away."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+
+from duly.core.errors import OutcomeUnknown, StoreError, StoreUnavailable
+from duly.core.run import Failed, RunStatus
+from duly.runtime.chance import Chance
+from duly.runtime.clock import Clock
+from duly.runtime.events import Observer
+from duly.store.protocol import Claiming
+from duly.store.values import Settlement
+
+LARGEST_BATCH = 500
+LONGEST_BACKOFF = 5.0
+UNWRITABLE = "the store refused to keep how the attempt ended"
+
+
+class Settler:
+    """One flush in flight; what ends meanwhile is the next batch. A failed flush is repeated: a settle may be."""
+
+    def __init__(
+        self,
+        store: Claiming,
+        clock: Clock,
+        chance: Chance,
+        observer: Observer,
+        on_ended: Callable[[dict[str, RunStatus]], None],
+        on_released: Callable[[], None],
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._chance = chance
+        self._observer = observer
+        self._on_ended = on_ended
+        self._on_released = on_released
+        self._waiting: list[Settlement] = []
+        self._flushing: asyncio.Task[None] | None = None
+        self._in_flight: list[Settlement] = []
+        self._written = asyncio.Event()
+        self._written.set()
+
+    @property
+    def backlog(self) -> int:
+        """Settlements not yet written."""
+        return len(self._waiting) + len(self._in_flight)
+
+    def holds(self, run_id: str) -> bool:
+        """Whether the end of a run is on its way to the store."""
+        return any(s.claim.id == run_id for s in (*self._in_flight, *self._waiting))
+
+    def add(self, settlement: Settlement) -> None:
+        self._waiting.append(settlement)
+        self._written.clear()
+        if self._flushing is None:
+            self._flushing = asyncio.get_running_loop().create_task(self._flush())
+
+    async def drain(self, patience: float) -> bool:
+        """Wait up to ``patience`` seconds until everything added so far is written; True if it is."""
+        return await self._clock.wait(self._written, patience)
+
+    def abandon(self) -> None:
+        """Give up what is not written: the instance ends, and recovery settles its runs as lost."""
+        self._waiting = []
+        if self._flushing is not None:
+            self._flushing.cancel()
+
+    async def _flush(self) -> None:
+        try:
+            while self._waiting:
+                taken, self._waiting = self._waiting[:LARGEST_BATCH], self._waiting[LARGEST_BATCH:]
+                self._in_flight = taken
+                await self._write(taken)
+        finally:
+            self._in_flight = []
+            self._flushing = None
+            self._written.set()
+
+    async def _write(self, taken: list[Settlement]) -> None:
+        backoff = 0.05
+        never = asyncio.Event()
+        while True:
+            try:
+                settled = await self._store.settle(taken)
+            except StoreError as error:
+                self._observer.loop_failed("settle", error)
+                if not isinstance(error, StoreUnavailable | OutcomeUnknown):
+                    await self._isolate(taken)
+                    return
+                await self._clock.wait(never, self._chance.spread(backoff / 2, backoff))
+                backoff = min(LONGEST_BACKOFF, backoff * 2)
+                continue
+            if settled.lost:
+                self._observer.settlements_lost(settled.lost)
+            if settled.ended:
+                self._on_ended(settled.ended)
+            if settled.released:
+                self._on_released()
+            return
+
+    async def _isolate(self, taken: list[Settlement]) -> None:
+        """The database refuses the batch: halve it until the one bad end stands alone, and write that as a failure."""
+        if len(taken) > 1:
+            await self._write(taken[: len(taken) // 2])
+            await self._write(taken[len(taken) // 2 :])
+            return
+        (bad,) = taken
+        if isinstance(bad.outcome, Failed) and bad.outcome.error == UNWRITABLE:
+            return  # nothing of it can be written: the heartbeat finds the run and gives it back
+        await self._write([replace(bad, outcome=Failed(UNWRITABLE, fatal=True))])

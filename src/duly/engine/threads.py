@@ -1,0 +1,90 @@
+"""Threads for handlers that are not async. A thread that never returns is left behind, not waited for."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+Work = tuple[Callable[[], Any], Callable[[], None], "asyncio.Future[Any]"]
+
+
+class Threads:
+    """A bounded pool of daemon threads, so that a stuck handler cannot keep the process from ending."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._idle = 0
+        self._count = 0
+        self._work: deque[Work | None] = deque()
+        self._ready = threading.Condition()
+
+    def submit(self, function: Callable[[], Any], on_start: Callable[[], None]) -> asyncio.Future[Any]:
+        """Run a function in a thread; the future belongs to the running loop, which is told when a thread begins.
+
+        A function whose future was cancelled before a thread came to it is not called any more.
+        """
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        with self._ready:
+            self._work.append((function, on_start, future))
+            if self._idle < len(self._work) and self._count < self._most:
+                self._count += 1
+                threading.Thread(target=self._run, name="duly-handler", daemon=True).start()
+            self._ready.notify()
+        return future
+
+    def abandon(self) -> None:
+        """A thread is stuck in a handler that timed out: allow another in its place."""
+        with self._ready:
+            self._most += 1
+
+    def close(self) -> None:
+        """Let idle threads end; busy ones end with their handler, or with the process."""
+        with self._ready:
+            self._work.extend([None] * self._count)
+            self._ready.notify_all()
+
+    def _run(self) -> None:
+        while True:
+            with self._ready:
+                self._idle += 1
+                while not self._work:
+                    self._ready.wait()
+                self._idle -= 1
+                work = self._work.popleft()
+            if work is None:
+                return
+            function, on_start, future = work
+            if future.cancelled():
+                continue
+            loop = future.get_loop()
+            try:
+                loop.call_soon_threadsafe(_begin, future, on_start)
+            except RuntimeError:  # the loop is closed: nobody waits for this any more
+                return
+            try:
+                value, error = function(), None
+            except BaseException as raised:  # noqa: BLE001 - around a handler: whatever it raises is its outcome
+                value, error = None, raised
+            try:
+                loop.call_soon_threadsafe(_resolve, future, value, error)
+            except RuntimeError:  # the loop is closed: nobody waits for this any more
+                return
+
+
+def _begin(future: asyncio.Future[Any], on_start: Callable[[], None]) -> None:
+    if not future.done():
+        on_start()
+
+
+def _resolve(future: asyncio.Future[Any], value: Any, error: BaseException | None) -> None:
+    if future.done():
+        return
+    if error is None:
+        future.set_result(value)
+    elif isinstance(error, StopIteration):
+        future.set_exception(RuntimeError(f"handler raised StopIteration: {error}"))
+    else:
+        future.set_exception(error)

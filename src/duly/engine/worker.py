@@ -1,0 +1,220 @@
+"""Claims runs in batches, only of jobs it knows and only for free slots, and runs them."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable, Sequence
+
+from duly.config import Settings
+from duly.core.policy import Retry
+from duly.core.run import Claim, Outcome, Released
+from duly.runtime.clock import Clock
+from duly.runtime.events import Observer
+from duly.store.protocol import Claiming
+from duly.store.values import Beat, Grab, Held, Settlement
+
+from .attempt import Attempt, Stop
+from .registry import Handler, Registry
+from .settler import Settler
+from .threads import Threads
+
+_RELEASED = Released()
+_RETRY = Retry()
+
+
+class Worker:
+    """The runs in the hands of one session."""
+
+    def __init__(
+        self,
+        store: Claiming,
+        registry: Registry,
+        settings: Settings,
+        clock: Clock,
+        observer: Observer,
+        settler: Settler,
+        *,
+        session: Callable[[], int | None],
+        on_session_lost: Callable[[int], None],
+        wake: Callable[[], None],
+    ) -> None:
+        self._store = store
+        self._registry = registry
+        self._settings = settings
+        self._clock = clock
+        self._observer = observer
+        self._settler = settler
+        self._session = session
+        self._on_session_lost = on_session_lost
+        self._wake = wake
+        self._threads = Threads(settings.threads)
+        self._active: dict[str, Attempt] = {}
+        self._doubtful: dict[str, tuple[int, float]] = {}
+        self._claimed_at = -math.inf
+        self._more = False
+        self._reserved = 0
+        self._draining = False
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    @property
+    def active(self) -> int:
+        return len(self._active)
+
+    async def run_once(self) -> float | None:
+        """Claim for the free slots; answer the seconds to the next claim, None to wait for a slot or a wake-up."""
+        session = self._session()
+        free = self._free()
+        jobs = self._registry.names
+        if self._draining or not jobs or session is None:
+            return self._settings.poll
+        asked_at = self._clock.steady()
+        if self._crowded(free, asked_at) or self._settler.backlog > 2 * self._settings.concurrency:
+            self._more = True
+            return self._settings.poll
+        self._claimed_at = asked_at
+        self._reserved += free
+        try:
+            claimed = await self._store.claim_runs(session, jobs=sorted(jobs), limit=free)
+        finally:
+            self._reserved -= free
+        if not claimed.alive:
+            self._on_session_lost(session)
+            return self._settings.poll
+        for claim in claimed.claims:
+            self._start(claim, session)
+        self._more = len(claimed.claims) >= free
+        if self._more:
+            return 0 if len(self._active) * 2 <= self._settings.concurrency else self._settings.poll
+        if claimed.next_due_at is None:
+            return self._settings.poll
+        passed = self._clock.steady() - asked_at
+        return min(self._settings.poll, max(0.0005, (claimed.next_due_at - claimed.now) / 1000 - passed))
+
+    def _crowded(self, free: int, now: float) -> bool:
+        """Whether to wait for more free slots: batches stay large, but long handlers keep no slot empty for long."""
+        crowded = free * 2 < self._settings.concurrency
+        return free <= 0 or (crowded and now - self._claimed_at < self._settings.poll)
+
+    def reserve(self, most: int) -> Grab | None:
+        """Offer free places to a fire, unless runs are waiting that came before; ``take`` must follow."""
+        session, slots = self._session(), min(most, self._free())
+        if self._draining or self._more or session is None or slots <= 0 or not self._registry.names:
+            return None
+        self._reserved += slots
+        return Grab(session, self._registry.names, slots)
+
+    def take(self, grab: Grab, claims: Sequence[Claim]) -> None:
+        """Start the runs that were born in our hands, and have the other places back."""
+        self._reserved -= grab.slots
+        for claim in claims:
+            self._start(claim, grab.session)
+        self._wake_if_waiting()
+
+    def _free(self) -> int:
+        return self._settings.concurrency - len(self._active) - self._reserved
+
+    def _start(self, claim: Claim, session: int) -> None:
+        handler = self._registry.get(claim.job)
+        if handler is None or self._draining:
+            # Claimed in the same moment as the drain began: give it back untried.
+            self._settler.add(Settlement(claim, session, _RELEASED, _RETRY))
+            return
+        attempt = Attempt(claim, session, handler, self._threads, self._settings.result_limit)
+        self._active[claim.id] = attempt
+        self._idle.clear()
+        self._observer.attempt_started(claim)
+        attempt.task = asyncio.get_running_loop().create_task(self._run(attempt))
+
+    async def _run(self, attempt: Attempt) -> None:
+        outcome: Outcome = _RELEASED
+        try:
+            outcome = await attempt.run()
+        finally:
+            self._finish(attempt, outcome)
+
+    def _finish(self, attempt: Attempt, outcome: Outcome) -> None:
+        claim = attempt.claim
+        if self._active.get(claim.id) is attempt:
+            del self._active[claim.id]
+        if not self._active:
+            self._idle.set()
+        self._observer.attempt_ended(claim, outcome)
+        if not attempt.lost:
+            self._settler.add(Settlement(claim, attempt.session, outcome, self._retry(claim, attempt.handler)))
+        self._wake_if_waiting()
+
+    def _wake_if_waiting(self) -> None:
+        """Claim again if runs were left waiting for want of places and half of the places are free."""
+        if self._more and self._free() * 2 >= self._settings.concurrency:
+            self._more = False
+            self._wake()
+
+    def _retry(self, claim: Claim, handler: Handler) -> Retry:
+        if claim.definition is not None and claim.definition.retry is not None:
+            return claim.definition.retry
+        return handler.retry or _RETRY
+
+    def heard(self, session: int, beat: Beat) -> None:
+        """Compare what the store says with what is running: pass cancels on, drop what was lost, return what leaked.
+
+        A claim or a settle may have passed the beat on its way, so a difference counts only when it lasts: when two
+        beats show it that lie some time apart.
+        """
+        held = {run.id: run for run in beat.held}
+        doubtful: dict[str, tuple[int, float]] = {}
+        for id, attempt in list(self._active.items()):
+            if attempt.session != session:
+                continue
+            run, fence = held.pop(id, None), attempt.claim.fence
+            if run is None and not self._lasts(id, fence):
+                doubtful[id] = self._doubt(id, fence)
+            elif run is None or run.fence != fence:
+                attempt.stop(Stop.LOST)
+            elif run.cancel_requested:
+                attempt.stop(Stop.CANCEL)
+        for run in held.values():
+            if self._settler.holds(run.id):
+                continue
+            if self._lasts(run.id, run.fence):
+                self._settler.add(Settlement(_leaked(run), session, _RELEASED, _RETRY))
+            else:
+                doubtful[run.id] = self._doubt(run.id, run.fence)
+        self._doubtful = doubtful
+
+    def _doubt(self, run_id: str, fence: int) -> tuple[int, float]:
+        known = self._doubtful.get(run_id)
+        return known if known is not None and known[0] == fence else (fence, self._clock.steady())
+
+    def _lasts(self, run_id: str, fence: int) -> bool:
+        return self._doubt(run_id, fence)[1] <= self._clock.steady() - self._settings.heartbeat / 2
+
+    def lose_all(self, session: int) -> None:
+        """The session is dead: its attempts can write nothing any more."""
+        for attempt in list(self._active.values()):
+            if attempt.session == session:
+                attempt.stop(Stop.LOST)
+
+    def stop_claiming(self) -> None:
+        self._draining = True
+
+    async def drain(self, grace: float) -> None:
+        """Wait for running handlers up to ``grace`` seconds, then give the rest back untried, and settle everything."""
+        self.stop_claiming()
+        if self._active and grace > 0:
+            await self._clock.wait(self._idle, grace)
+        for attempt in list(self._active.values()):
+            attempt.stop(Stop.SHUTDOWN)
+        if self._active:
+            await self._clock.wait(self._idle, self._settings.heartbeat)
+        await self._settler.drain(self._settings.lease)
+        self._threads.close()
+
+
+def _leaked(run: Held) -> Claim:
+    """A claim whose answer was lost on the way: all that is known of it, and all that a release needs."""
+    return Claim(
+        id=run.id, job="", kind="", queue="", attempt=0, max_attempts=0, fence=run.fence, payload="", schedule_id=None,
+        revision=None, window_at=None, due_at=0, fired_at=0, lane=None, timeout_ms=None, tenant="",
+    )  # fmt: skip

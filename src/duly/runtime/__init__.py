@@ -1,0 +1,1 @@
+"""The room that touches the world's time and luck, and the small machinery that every loop shares."""

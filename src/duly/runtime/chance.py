@@ -1,0 +1,30 @@
+"""The only file that draws random values."""
+
+from __future__ import annotations
+
+import random
+import secrets
+
+from duly.core.ids import uuid7
+
+from .clock import Clock
+
+
+class Chance:
+    """Random ids and spreads. A seed makes every draw repeatable, for tests and simulation."""
+
+    def __init__(self, seed: int | None = None) -> None:
+        self._random: random.Random = random.SystemRandom() if seed is None else random.Random(seed)
+        self._seeded = seed is not None
+
+    def id(self, clock: Clock) -> str:
+        """A new UUIDv7."""
+        entropy = self._random.randbytes(10) if self._seeded else secrets.token_bytes(10)
+        return uuid7(clock.now(), entropy)
+
+    def session(self) -> int:
+        """A number for a worker session: positive, 63 bits, never drawn twice."""
+        return self._random.getrandbits(62) + 1
+
+    def spread(self, least: float, most: float) -> float:
+        return self._random.uniform(least, most)

@@ -1,0 +1,112 @@
+"""The observer port: what the engine tells whoever wants to know. Observers never change what happens."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+
+from duly.core.run import Claim, Outcome, RunStatus
+
+log = logging.getLogger("duly.engine")
+
+
+class Observer:
+    """Hears everything and does nothing; metrics, logs and streams override what they need.
+
+    A method must be quick and must not raise; ``Observers`` shields the engine from one that does.
+    """
+
+    def windows_fired(self, runs: int, skipped: int, duplicates: int, lateness_ms: Sequence[int]) -> None: ...
+    def schedule_set_aside(self, schedule_id: str, error: str) -> None: ...
+    def attempt_started(self, claim: Claim) -> None: ...
+    def attempt_ended(self, claim: Claim, outcome: Outcome) -> None: ...
+    def runs_ended(self, ended: Mapping[str, RunStatus]) -> None: ...
+    def settlements_lost(self, run_ids: Sequence[str]) -> None: ...
+    def runs_recovered(self, sessions: Sequence[int], run_ids: Sequence[str]) -> None: ...
+    def session_lost(self, session: int) -> None: ...
+    def beat_failed(self, error: Exception) -> None: ...
+    def clock_jumped(self, by_ms: int) -> None: ...
+    def jobs_unknown(self, jobs: Sequence[tuple[str, int]]) -> None: ...
+    def loop_failed(self, name: str, error: Exception) -> None: ...
+
+
+class LogObserver(Observer):
+    """Writes what an operator must see to the log; never payloads."""
+
+    def schedule_set_aside(self, schedule_id: str, error: str) -> None:
+        log.error("schedule set aside", extra={"schedule_id": schedule_id, "error": error})
+
+    def settlements_lost(self, run_ids: Sequence[str]) -> None:
+        log.warning("attempt lost its run to a newer one", extra={"run_ids": list(run_ids)})
+
+    def runs_recovered(self, sessions: Sequence[int], run_ids: Sequence[str]) -> None:
+        log.warning("runs recovered", extra={"sessions": list(sessions), "run_ids": list(run_ids)})
+
+    def session_lost(self, session: int) -> None:
+        log.error("session declared dead; opening a new one", extra={"session": session})
+
+    def beat_failed(self, error: Exception) -> None:
+        log.warning("heartbeat failed: %s", error)
+
+    def clock_jumped(self, by_ms: int) -> None:
+        log.error("the clock jumped by %d ms; firing and recovery hold for one lease", by_ms)
+
+    def jobs_unknown(self, jobs: Sequence[tuple[str, int]]) -> None:
+        for job, runs in jobs:
+            log.warning("no live worker knows job %r: %d runs wait", job, runs)
+
+    def loop_failed(self, name: str, error: Exception) -> None:
+        log.error("%s failed: %s: %s", name, type(error).__name__, error)
+
+
+class Observers(Observer):
+    """Tells several observers; one that raises is logged and the others still hear it."""
+
+    def __init__(self, observers: Sequence[Observer] = ()) -> None:
+        self._observers = list(observers)
+
+    def add(self, observer: Observer) -> None:
+        self._observers.append(observer)
+
+    def _tell(self, method: str, *values: object) -> None:
+        for observer in self._observers:
+            try:
+                getattr(observer, method)(*values)
+            except Exception:  # around a subscriber: it never changes a run's state
+                log.exception("observer %s failed in %s", type(observer).__name__, method)
+
+    def windows_fired(self, runs: int, skipped: int, duplicates: int, lateness_ms: Sequence[int]) -> None:
+        self._tell("windows_fired", runs, skipped, duplicates, lateness_ms)
+
+    def schedule_set_aside(self, schedule_id: str, error: str) -> None:
+        self._tell("schedule_set_aside", schedule_id, error)
+
+    def attempt_started(self, claim: Claim) -> None:
+        self._tell("attempt_started", claim)
+
+    def attempt_ended(self, claim: Claim, outcome: Outcome) -> None:
+        self._tell("attempt_ended", claim, outcome)
+
+    def runs_ended(self, ended: Mapping[str, RunStatus]) -> None:
+        self._tell("runs_ended", ended)
+
+    def settlements_lost(self, run_ids: Sequence[str]) -> None:
+        self._tell("settlements_lost", run_ids)
+
+    def runs_recovered(self, sessions: Sequence[int], run_ids: Sequence[str]) -> None:
+        self._tell("runs_recovered", sessions, run_ids)
+
+    def session_lost(self, session: int) -> None:
+        self._tell("session_lost", session)
+
+    def beat_failed(self, error: Exception) -> None:
+        self._tell("beat_failed", error)
+
+    def clock_jumped(self, by_ms: int) -> None:
+        self._tell("clock_jumped", by_ms)
+
+    def jobs_unknown(self, jobs: Sequence[tuple[str, int]]) -> None:
+        self._tell("jobs_unknown", jobs)
+
+    def loop_failed(self, name: str, error: Exception) -> None:
+        self._tell("loop_failed", name, error)

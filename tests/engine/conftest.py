@@ -1,0 +1,41 @@
+"""The laboratory on each store."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from duly.store.postgres import postgres_store
+from duly.store.sql import SqlStore
+from duly.store.sqlite import SqliteDriver
+from duly.testing import ManualClock
+from tests.engine.lab import Lab
+
+STORES = ("sqlite", "postgres")
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture(params=STORES)
+async def lab(request: pytest.FixtureRequest, clock: ManualClock) -> AsyncIterator[Lab]:
+    """A laboratory; what it started is stopped at the end, and no task may be left."""
+    if request.param == "sqlite":
+        store = SqlStore(SqliteDriver(":memory:", clock=clock))
+    else:
+        store = postgres_store(request.getfixturevalue("fresh_postgres"), clock=clock)
+    await store.open()
+    lab = Lab(store, clock)
+    try:
+        yield lab
+        lab.store.up()
+        for instance in list(lab.instances):
+            await lab.stop(instance)
+    finally:
+        tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await store.close()

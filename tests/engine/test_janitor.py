@@ -1,0 +1,141 @@
+"""The janitor: retention, pauses that end, and runs that nobody can execute, on one instance at a time."""
+
+from datetime import timedelta
+from functools import partial
+
+from duly import Every, Once
+from duly.config import Settings
+from duly.core.instants import to_datetime
+from duly.core.rules import editing
+from duly.core.run import RunStatus
+from duly.engine.registry import Registry
+from tests.engine.lab import Lab
+
+
+async def test_k2_finished_runs_go_after_their_retention_and_open_ones_stay(lab: Lab) -> None:
+    settings = Settings(retention=3600, poll=60, lease=180, heartbeat=60)
+
+    @lab.job("work")
+    async def work() -> None: ...
+
+    await lab.start(settings=settings)
+    old = await lab.enqueue("work")
+    waiting = await lab.enqueue("work", run_at=to_datetime(lab.clock.now() + 86_400_000))
+    await lab.clock.advance(minutes=40)
+    young = await lab.enqueue("work")
+    await lab.clock.advance(minutes=21)
+    assert await lab.plain.get_run(old.id) is None
+    assert (await lab.run(young.id)).status is RunStatus.COMPLETED
+    assert (await lab.run(waiting.id)).status is RunStatus.PENDING
+
+
+async def test_a_retention_of_zero_keeps_everything(lab: Lab) -> None:
+    @lab.job("work")
+    async def work() -> None: ...
+
+    await lab.start(settings=Settings(retention=0, poll=3600, lease=9000, heartbeat=3000))
+    run = await lab.enqueue("work")
+    await lab.clock.advance(days=10)
+    assert (await lab.run(run.id)).status is RunStatus.COMPLETED
+
+
+async def test_a9_retention_inside_a_window_does_not_let_it_fire_again(lab: Lab) -> None:
+    fired: list[str | None] = []
+
+    @lab.job("work")
+    async def work(run) -> None:
+        fired.append(run.window_key)
+
+    await lab.start(settings=Settings(retention=30, poll=1))
+    schedule = await lab.create("k", Every(minutes=10))
+    await lab.clock.advance(minutes=10)
+    assert len(fired) == 1
+    await lab.clock.advance(minutes=9)
+    assert await lab.runs(schedule) == [], "the run is gone"
+    assert len(fired) == 1
+    await lab.clock.advance(minutes=1)
+    assert len(fired) == len(set(fired)) == 2
+
+
+async def test_ended_one_shots_are_purged_and_living_schedules_stay(lab: Lab) -> None:
+    settings = Settings(retention=3600, poll=60, lease=180, heartbeat=60)
+
+    @lab.job("work")
+    async def work() -> None: ...
+
+    await lab.start(settings=settings)
+    once = await lab.create("once", Once(to_datetime(lab.clock.now() + 1000)))
+    rare = await lab.create("rare", Every(days=300))
+    await lab.clock.advance(minutes=50)
+    assert await lab.plain.get_schedule(once.id) is not None
+    await lab.clock.advance(minutes=15)
+    assert await lab.plain.get_schedule(once.id) is None
+    assert await lab.plain.get_schedule(rare.id) is not None
+
+
+async def test_a_pause_with_an_end_ends_and_loses_no_window_after_it(lab: Lab) -> None:
+    @lab.job("work")
+    async def work() -> None: ...
+
+    await lab.start()
+    schedule = await lab.create("k", Every(seconds=10))
+    until = lab.clock.now() + 61_000
+    await lab.plain.change_schedule("k", partial(editing.pause, reason="lunch", until=until, by=None))
+    await lab.clock.advance(seconds=60)
+    assert await lab.runs(schedule) == []
+    await lab.clock.advance(seconds=20)
+    windows = [run.window_at for run in await lab.runs(schedule)]
+    assert windows == [to_datetime(until) + timedelta(seconds=9)], "the first window after the end of the pause"
+    found = await lab.plain.get_schedule("k")
+    assert found is not None
+    assert (found.enabled, found.paused_reason) == (True, None)
+
+
+async def test_one_instance_at_a_time_keeps_the_house_and_another_follows_when_it_dies(lab: Lab) -> None:
+    first_store, second_store = lab.faulty(), lab.faulty()
+    first = await lab.start(store=first_store)
+    await lab.start(store=second_store)
+    await lab.clock.advance(minutes=1)
+    assert first_store.calls["purge_history"] > 5
+    assert second_store.calls["purge_history"] == 0
+    lab.crash(first)
+    await lab.clock.advance(minutes=1)
+    assert second_store.calls["purge_history"] > 3
+
+
+async def test_e9_runs_of_an_unknown_job_are_held_reported_and_adopted_when_a_worker_comes(lab: Lab) -> None:
+    """Held, so that they do not stand at the head of the line in front of the runs that can be executed."""
+    old, new = Registry(), Registry()
+
+    @lab.job("known", into=old)
+    async def known() -> None: ...
+
+    @lab.job("unknown", into=new)
+    async def unknown() -> None: ...
+
+    await lab.start(registry=old)
+    runs = [await lab.enqueue("unknown") for _ in range(3)]
+    await lab.clock.advance(seconds=10)
+    assert lab.recorder.all("jobs_unknown")[-1] == ([("unknown", 3)],)
+    assert {((r := await lab.run(run.id)).status, r.hold) for run in runs} == {(RunStatus.PENDING, 2)}
+    second = await lab.start(registry=new)
+    assert {(await lab.run(run.id)).status for run in runs} == {RunStatus.COMPLETED}, "at once"
+    await lab.stop(second)
+    again = await lab.enqueue("unknown")
+    await lab.clock.advance(seconds=10)
+    assert (await lab.run(again.id)).hold == 2
+    await lab.clock.advance(days=1)
+    assert (await lab.run(again.id)).status is RunStatus.PENDING, "waits for ever, is never deleted"
+
+
+async def test_a_job_whose_only_worker_restarts_is_not_reported_for_ever(lab: Lab) -> None:
+    @lab.job("work")
+    async def work() -> None: ...
+
+    await lab.start(roles=("scheduler",))
+    run = await lab.enqueue("work")
+    await lab.clock.advance(seconds=30)
+    assert (await lab.run(run.id)).hold == 0, "no worker at all is not an unknown job"
+    await lab.start(roles=("worker",))
+    assert (await lab.run(run.id)).status is RunStatus.COMPLETED
+    assert lab.recorder.all("jobs_unknown") == []

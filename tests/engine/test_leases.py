@@ -1,0 +1,370 @@
+"""Leases: heartbeats keep them, the dead lose them, and whoever lost one can write nothing more."""
+
+import asyncio
+
+from duly import Every, Retry, RunContext
+from duly.config import Settings
+from duly.core.errors import OutcomeUnknown
+from duly.core.run import Completed, Reason, RunStatus
+from duly.store.values import Beat, Held, Settlement
+from tests.engine.lab import Lab, Recorder
+
+
+async def test_e3_a_job_longer_than_the_lease_keeps_it_by_heartbeats_and_runs_once(lab: Lab) -> None:
+    starts: list[int] = []
+
+    @lab.job("long")
+    async def long(run: RunContext) -> str:
+        starts.append(run.fence)
+        await lab.nap(15 * 20)
+        return "done"
+
+    await lab.start()
+    await lab.start()
+    run = await lab.enqueue("long")
+    await lab.clock.advance(minutes=6)
+    done = await lab.run(run.id)
+    assert (done.status, done.result, done.attempt) == (RunStatus.COMPLETED, "done", 1)
+    assert len(starts) == 1
+    assert lab.recorder.all("runs_recovered") == []
+
+
+async def test_e4_one_failed_beat_is_survived(lab: Lab) -> None:
+    @lab.job("long")
+    async def long() -> None:
+        await lab.nap(60)
+
+    await lab.start()
+    run = await lab.enqueue("long")
+    for _ in range(3):
+        lab.store.fail("beat")
+        await lab.clock.advance(seconds=15)
+    assert lab.recorder.count("beat_failed") == 3
+    await lab.clock.advance(seconds=30)
+    done = await lab.run(run.id)
+    assert (done.status, done.attempt) == (RunStatus.COMPLETED, 1)
+    assert lab.recorder.all("session_lost") == []
+
+
+async def test_e4_an_instance_cut_off_from_the_store_stops_before_its_runs_are_given_away(lab: Lab) -> None:
+    stopped: list[float] = []
+    ends: list[tuple[int, str]] = []
+
+    @lab.job("long")
+    async def long(run: RunContext) -> None:
+        try:
+            await lab.nap(40)
+        except asyncio.CancelledError:
+            stopped.append(lab.clock.steady())
+            raise
+        ends.append((run.fence, "end"))
+
+    cut, cut_recorder = lab.faulty(), Recorder()
+    await lab.start(store=cut, recorder=cut_recorder, roles=("worker",))
+    run = await lab.enqueue("long")
+    await lab.clock.advance(seconds=5)  # a good beat at 5 s: its lease counts to 20 s
+    other = await lab.start()
+    assert other.active == 0
+    cut.down()
+    await lab.clock.advance(seconds=120)
+    assert len(stopped) == 1
+    assert 15 <= stopped[0] <= 25, "it stopped trusting its lease about when it ran out"
+    done = await lab.run(run.id)
+    assert (done.status, done.attempt) == (RunStatus.COMPLETED, 2)
+    assert ends == [(done.fence, "end")]
+    cut.up()
+    await lab.clock.advance(seconds=10)
+    assert cut_recorder.count("session_lost") == 1
+    again = await lab.run((await lab.enqueue("long")).id)
+    assert again.status is RunStatus.RUNNING, "healed, it works under a new session"
+
+
+async def test_e4_a_refused_beat_tells_the_job_to_stop_and_a_new_session_is_opened(lab: Lab) -> None:
+    told: list[str] = []
+
+    @lab.job("long", retry=Retry(max_attempts=5))
+    async def long(run: RunContext) -> None:
+        try:
+            await lab.nap(600)
+        except asyncio.CancelledError:
+            told.append(f"attempt {run.attempt} cancelled={run.cancelled}")
+            raise
+
+    instance = await lab.start()
+    run = await lab.enqueue("long")
+    first = instance.session
+    assert first is not None
+    await lab.plain.close_session(first)  # as recovery does with a session that it finds dead
+    await lab.clock.advance(seconds=6)
+    assert lab.recorder.all("session_lost") == [(first,)]
+    assert told == ["attempt 1 cancelled=True"]
+    assert instance.session not in (None, first)
+    assert instance.active == 1, "the run was taken again, under the new session"
+    current = await lab.run(run.id)
+    assert current.status is RunStatus.RUNNING
+    beat = await lab.plain.beat(first, lease_ms=15_000)
+    assert not beat.alive, "a session that was declared dead is never revived"
+    assert beat.held == ()
+
+
+async def test_a_claim_by_a_dead_session_is_refused_and_a_new_session_is_opened(lab: Lab) -> None:
+    @lab.job("work")
+    async def work() -> None: ...
+
+    instance = await lab.start(settings=Settings(lease=3000, heartbeat=1000, poll=1))
+    first = instance.session
+    assert first is not None
+    await lab.plain.close_session(first)
+    run = await lab.enqueue("work")
+    await lab.clock.advance(seconds=2)
+    assert lab.recorder.all("session_lost") == [(first,)]
+    assert (await lab.run(run.id)).status is RunStatus.COMPLETED
+
+
+async def test_a_session_is_reopened_although_the_store_is_away_for_a_while(lab: Lab) -> None:
+    @lab.job("work")
+    async def work() -> None: ...
+
+    instance = await lab.start()
+    first = instance.session
+    assert first is not None
+    await lab.plain.close_session(first)
+    lab.store.down("open_session")
+    await lab.clock.advance(seconds=30)
+    assert instance.session is None
+    tries = lab.store.calls["open_session"]
+    assert 10 < tries < 400, "again and again, without spinning"
+    lab.store.up()
+    run = await lab.enqueue("work")
+    await lab.clock.advance(seconds=2)
+    assert (await lab.run(run.id)).status is RunStatus.COMPLETED
+
+
+async def test_e1_a_zombie_s_success_failure_and_beat_are_refused(lab: Lab) -> None:
+    gate = asyncio.Event()
+
+    @lab.job("work")
+    async def work(run: RunContext) -> str:
+        if run.attempt == 1:
+            await gate.wait()
+        else:
+            await lab.nap(30)
+        return f"attempt {run.attempt}"
+
+    zombie_store, zombie_recorder = lab.faulty(), Recorder()
+    zombie = await lab.start(store=zombie_store, recorder=zombie_recorder, roles=("worker",))
+    old_session = zombie.session
+    run = await lab.enqueue("work")
+    assert zombie.active == 1
+    zombie_store.down("beat")
+    # As after SIGSTOP: it neither beats nor notices that time has passed.
+    zombie._heartbeat._trusted_until = float("inf")
+    await lab.start()
+    await lab.clock.advance(seconds=30)
+    current = await lab.run(run.id)
+    assert (current.status, current.attempt) == (RunStatus.RUNNING, 2)
+    gate.set()
+    await lab.clock.advance(seconds=2)
+    assert zombie_recorder.all("settlements_lost") == [([run.id],)], "the late success was really sent, and refused"
+    assert (await lab.run(run.id)).status is RunStatus.RUNNING
+    zombie_store.up()
+    await lab.clock.advance(seconds=60)
+    done = await lab.run(run.id)
+    assert (done.status, done.result, done.attempt) == (RunStatus.COMPLETED, "attempt 2", 2)
+    assert zombie.session != old_session
+
+
+async def test_e2_an_instance_that_takes_its_own_run_again_is_fenced_from_its_older_attempt(lab: Lab) -> None:
+    gates = {1: asyncio.Event(), 2: asyncio.Event()}
+    ended: list[int] = []
+
+    @lab.job("work")
+    async def work(run: RunContext) -> str:
+        while not gates[run.attempt].is_set():
+            try:
+                await gates[run.attempt].wait()
+            except asyncio.CancelledError:
+                continue  # a handler that does not listen
+        ended.append(run.attempt)
+        return f"attempt {run.attempt}"
+
+    instance = await lab.start(name="same")
+    run = await lab.enqueue("work")
+    assert instance.session is not None
+    lab.store.down("beat", "claim_runs")
+    await lab.clock.advance(seconds=31)
+    lab.store.up()
+    await lab.clock.advance(seconds=10)
+    current = await lab.run(run.id)
+    assert (current.status, current.attempt, current.instance) == (RunStatus.RUNNING, 2, "same")
+    gates[1].set()
+    await lab.clock.advance(seconds=5)
+    assert ended == [1]
+    assert (await lab.run(run.id)).status is RunStatus.RUNNING, "the older attempt ended nothing"
+    gates[2].set()
+    await lab.clock.advance(seconds=1)
+    assert (await lab.run(run.id)).result == "attempt 2"
+
+
+async def test_e5_a_run_whose_worker_dies_every_time_ends_failed_with_the_right_count(lab: Lab) -> None:
+    @lab.job("poison")
+    async def poison() -> None:
+        await lab.nap(1000)
+
+    @lab.job("other")
+    async def other() -> None: ...
+
+    await lab.start(roles=("scheduler",))
+    run = await lab.enqueue("poison")
+    for attempt in (1, 2, 3):
+        worker = await lab.start(roles=("worker",))
+        await lab.clock.advance(seconds=2)
+        held = await lab.run(run.id)
+        assert (held.status, held.attempt) == (RunStatus.RUNNING, attempt)
+        lab.crash(worker)
+        await lab.clock.advance(seconds=20)
+    done = await lab.run(run.id)
+    assert (done.status, done.reason, done.attempt) == (RunStatus.FAILED, Reason.LOST, 3)
+    assert "heartbeats" in (done.error_message or "")
+    await lab.start(roles=("worker",))
+    assert (await lab.run((await lab.enqueue("other")).id)).status is RunStatus.COMPLETED
+    await lab.clock.advance(seconds=60)
+    assert (await lab.run(run.id)).attempt == 3
+
+
+async def test_a_lost_attempt_is_due_again_at_once_without_backoff(lab: Lab) -> None:
+    @lab.job("long", retry=Retry(delay=3600))
+    async def long() -> None:
+        await lab.nap(1000)
+
+    worker = await lab.start(roles=("worker",))
+    run = await lab.enqueue("long")
+    lab.crash(worker)
+    await lab.start()
+    await lab.clock.advance(seconds=19)
+    current = await lab.run(run.id)
+    assert (current.status, current.attempt) == (RunStatus.RUNNING, 2), "within lease + half a heartbeat + poll"
+
+
+async def test_a_leaked_claim_is_returned_after_two_beats_and_no_attempt_is_spent(lab: Lab) -> None:
+    """The claim was committed and its answer lost: nobody works on the run, and only the store knows that we have it."""
+    attempts: list[tuple[int, int]] = []
+
+    @lab.job("work", retry=Retry(max_attempts=1))
+    async def work(run: RunContext) -> None:
+        attempts.append((lab.clock.now(), run.attempt))
+
+    await lab.start()
+    await lab.clock.advance(seconds=0.5)
+    start = lab.clock.now()
+    lab.store.lose_answer("claim_runs")
+    run = await lab.enqueue("work")
+    leaked = await lab.run(run.id)
+    assert (leaked.status, leaked.attempt) == (RunStatus.RUNNING, 1)
+    assert attempts == []
+    await lab.clock.advance(seconds=12)
+    assert [attempt for _, attempt in attempts] == [1], "it was given back untried and claimed again"
+    assert attempts[0][0] - start >= 5000, "one beat alone proves nothing: the answer might be on its way"
+    done = await lab.run(run.id)
+    assert (done.status, done.attempt) == (RunStatus.COMPLETED, 1)
+    assert done.fence == 2
+
+
+async def test_two_beats_of_the_same_moment_do_not_make_a_leak(lab: Lab) -> None:
+    """Cancels make beats come at once; a claim whose answer is just behind them is no leak."""
+    instance = await lab.start()
+    worker = instance._worker
+    session = instance.session
+    assert session is not None
+    beat = Beat(lab.clock.now(), True, [Held("run-1", 1, False)])
+    for _ in range(5):
+        worker.heard(session, beat)
+    assert instance._settler.backlog == 0
+    lab.clock.move(seconds=5)
+    worker.heard(session, beat)
+    assert instance._settler.backlog == 1
+
+
+async def test_a_settle_whose_answer_was_lost_is_repeated_and_ends_the_run_once(lab: Lab) -> None:
+    @lab.job("work")
+    async def work() -> str:
+        return "once"
+
+    @lab.job("bad", retry=Retry(max_attempts=2, delay=1, jitter=0))
+    async def bad() -> None:
+        raise OSError("down")
+
+    await lab.start()
+    lab.store.lose_answer("settle", *[OutcomeUnknown("injected")] * 4)
+    schedule = await lab.create("k", Every(seconds=10), overlap="queue")
+    good_run, bad_run = await lab.enqueue("work"), await lab.enqueue("bad")
+    await lab.clock.advance(seconds=31)
+    done = await lab.run(good_run.id)
+    assert (done.status, done.result, done.attempt) == (RunStatus.COMPLETED, "once", 1)
+    failed = await lab.run(bad_run.id)
+    assert (failed.status, failed.attempt) == (RunStatus.FAILED, 2)
+    assert lab.recorder.all("settlements_lost") == [], "a repeat is not a zombie"
+    assert [run.status for run in await lab.runs(schedule)] == [RunStatus.COMPLETED] * 3
+    assert lab.recorder.count("attempt_started") == 1 + 2 + 3
+
+
+async def test_settlements_are_not_forgotten_while_the_store_is_down(lab: Lab) -> None:
+    calls: list[int] = []
+
+    @lab.job("work")
+    async def work(number: int) -> int:
+        calls.append(number)
+        return number
+
+    await lab.start(settings=Settings(lease=60, heartbeat=20, concurrency=50))
+    gate = lab.store.gate("claim_runs")
+    runs = [await lab.enqueue("work", {"number": number}) for number in range(20)]
+    lab.store.down("settle")
+    gate.set()
+    await lab.clock.advance(seconds=30)
+    assert sorted(calls) == list(range(20))
+    assert {(await lab.run(run.id)).status for run in runs} == {RunStatus.RUNNING}
+    assert lab.store.calls["settle"] < 40, "with pauses"
+    lab.store.up()
+    await lab.clock.advance(seconds=6)
+    assert [(await lab.run(run.id)).result for run in runs] == list(range(20))
+    assert sorted(calls) == list(range(20)), "and nothing was run twice"
+
+
+async def test_an_end_that_the_database_refuses_blocks_no_other(lab: Lab) -> None:
+    """One bad settlement in a batch: the others are written, the bad one becomes a failure that can be."""
+
+    @lab.job("work")
+    async def work(number: int) -> str:
+        return "poison" if number == 7 else "fine"
+
+    def poisoned(settlements: list[Settlement]) -> bool:
+        return any(isinstance(s.outcome, Completed) and "poison" in (s.outcome.result or "") for s in settlements)
+
+    lab.store.refuse("settle", poisoned)
+    await lab.start(settings=Settings(concurrency=50))
+    for number in range(20):
+        await lab.plain.enqueue([lab.request("work", {"number": number})])
+    await lab.clock.advance(seconds=5)
+    runs = {run.payload["number"]: run for run in [await lab.run(run.id) for run in await lab.runs()]}
+    bad = runs.pop(7)
+    assert {run.status for run in runs.values()} == {RunStatus.COMPLETED}
+    assert (bad.status, bad.reason) == (RunStatus.FAILED, Reason.FATAL)
+    assert "refused" in (bad.error_message or "")
+
+
+async def test_a_run_past_its_deadline_is_taken_although_its_session_lives(lab: Lab) -> None:
+    """The worker stopped looking after it; the store's own deadline is the last resort."""
+    begun = asyncio.Event()
+
+    @lab.job("stuck", timeout_ms=10_000, has_timeout=True)
+    async def stuck() -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    await lab.start()
+    run = await lab.enqueue("stuck", max_attempts=1)
+    assert begun.is_set()
+    await lab.clock.advance(seconds=60)
+    done = await lab.run(run.id)
+    assert (done.status, done.reason) == (RunStatus.FAILED, Reason.TIMEOUT)

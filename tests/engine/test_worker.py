@@ -1,0 +1,412 @@
+"""The worker: it claims what it knows for free slots, and turns whatever a handler does into one outcome."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from duly import Cron, Every, Fatal, Once, Retry, RunContext, Snooze
+from duly.config import Settings
+from duly.core.errors import ValidationFailed
+from duly.core.instants import to_datetime
+from duly.core.run import Reason, RunStatus
+from duly.engine.registry import Registry
+from tests.engine.lab import Lab
+
+
+async def test_a_run_is_claimed_at_once_and_its_result_is_kept(lab: Lab) -> None:
+    seen: list[RunContext] = []
+
+    @lab.job("work")
+    async def work(run: RunContext, user: int):
+        seen.append(run)
+        return {"sum": user + 1, "list": [None, True, "ü"]}
+
+    await lab.start()
+    run = await lab.enqueue("work", {"user": 41})
+    done = await lab.run(run.id)
+    assert done.status is RunStatus.COMPLETED
+    assert done.result == {"sum": 42, "list": [None, True, "ü"]}
+    assert done.payload == {"user": 41}
+    (context,) = seen
+    assert (context.id, context.job, context.attempt, context.max_attempts) == (run.id, "work", 1, 3)
+    assert (context.payload, context.cancelled, context.window_key) == ({"user": 41}, False, None)
+    assert context.fence == done.fence >= 1
+    assert context.scheduled_at == run.due_at
+
+
+async def test_a_scheduled_run_knows_its_window(lab: Lab) -> None:
+    seen: list[RunContext] = []
+
+    @lab.job("work")
+    async def work(run: RunContext) -> None:
+        seen.append(run)
+
+    await lab.start()
+    schedule = await lab.create("nightly", Cron("0 2 * * *"), payload={"a": [1]}, jitter=(60_000, 60_000))
+    await lab.clock.advance(hours=2, minutes=2)
+    (context,) = seen
+    two = to_datetime(lab.clock.now()) - timedelta(minutes=2)
+    assert context.scheduled_at == two
+    assert context.fired_at == two + timedelta(minutes=1), "the jitter moves the start, not the window"
+    assert context.window_key == f"sched:nightly:{round(two.timestamp() * 1000)}"
+    assert (context.schedule_key, context.schedule_id) == ("nightly", schedule.id)
+    assert context.payload == {"a": [1]}
+
+
+@pytest.mark.parametrize("payload", [0, False, "", None, {}, [], 0.5, "\x7f☃", {"a": {"b": [1, {"c": None}]}}])
+async def test_f10_any_json_payload_and_result_round_trips(lab: Lab, payload: object) -> None:
+    seen: list[object] = []
+
+    @lab.job("work")
+    async def work(payload):
+        seen.append(payload)
+        return payload
+
+    await lab.start()
+    ids = [
+        (await lab.plain.enqueue([lab.request("work", payload)]))[0].id,
+        (await lab.plain.enqueue([lab.request("work", payload)]))[0].id,
+    ]
+    await lab.clock.advance(seconds=1)
+    assert seen == [payload, payload]
+    assert [type(value) for value in seen] == [type(payload)] * 2
+    for id in ids:
+        done = await lab.run(id)
+        assert done.status is RunStatus.COMPLETED
+        assert done.result == payload
+
+
+async def test_no_more_runs_than_slots_are_in_hand_and_all_get_their_turn(lab: Lab) -> None:
+    lab.settings = Settings(concurrency=4)
+    running = most = 0
+    order: list[int] = []
+
+    @lab.job("work")
+    async def work(number: int) -> None:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        order.append(number)
+        await lab.nap(10)
+        running -= 1
+
+    instance = await lab.start()
+    runs = []
+    for number in range(20):
+        runs.append(await lab.enqueue("work", {"number": number}))
+        await lab.clock.advance(milliseconds=1)
+    await lab.clock.advance(seconds=9)
+    assert instance.active == 4
+    held = [run for run in await lab.runs() if run.status is RunStatus.RUNNING]
+    assert len(held) == 4, "what it cannot run now it leaves to others"
+    await lab.clock.advance(seconds=45)
+    assert most == 4
+    assert order == list(range(20)), "oldest first"
+    assert {(await lab.run(run.id)).status for run in runs} == {RunStatus.COMPLETED}
+
+
+async def test_long_handlers_leave_the_other_slots_to_others(lab: Lab) -> None:
+    """More than half of the slots are busy for hours; the rest must still be used within a poll."""
+    lab.settings = Settings(concurrency=3)
+
+    @lab.job("long")
+    async def long() -> None:
+        await lab.nap(36_000)
+
+    @lab.job("short")
+    async def short() -> None: ...
+
+    await lab.start()
+    for _ in range(2):
+        await lab.enqueue("long")
+    await lab.clock.advance(seconds=5)
+    for _ in range(3):
+        short_run = await lab.enqueue("short")
+        await lab.clock.advance(seconds=2)
+        assert (await lab.run(short_run.id)).status is RunStatus.COMPLETED
+
+
+async def test_e9_a_worker_leaves_a_job_it_does_not_know_to_one_that_does(lab: Lab) -> None:
+    old, new = Registry(), Registry()
+    by: list[str] = []
+
+    @lab.job("known", into=old)
+    async def known() -> None:
+        by.append("old")
+
+    @lab.job("fresh", into=new)
+    async def fresh() -> None:
+        by.append("new")
+
+    await lab.start(registry=old)
+    fresh_run = await lab.enqueue("fresh")
+    known_run = await lab.enqueue("known")
+    await lab.clock.advance(minutes=2)
+    assert by == ["old"]
+    waiting = await lab.run(fresh_run.id)
+    assert (waiting.status, waiting.attempt) == (RunStatus.PENDING, 0), "neither killed nor spent"
+    assert (await lab.run(known_run.id)).status is RunStatus.COMPLETED
+    assert ((("fresh", 1),),) in [(tuple(jobs),) for (jobs,) in lab.recorder.all("jobs_unknown")], "and reported"
+    await lab.start(registry=new)
+    await lab.clock.advance(seconds=2)
+    assert by == ["old", "new"]
+    assert (await lab.run(fresh_run.id)).status is RunStatus.COMPLETED
+
+
+async def test_f1_a_failing_run_is_tried_as_often_as_allowed_with_growing_pauses(lab: Lab) -> None:
+    tries: list[tuple[int, int]] = []
+
+    @lab.job("work", retry=Retry(max_attempts=4, delay=5, jitter=0, max_delay=8))
+    async def work(run: RunContext) -> None:
+        tries.append((lab.clock.now(), run.attempt))
+        raise ValueError(f"try {run.attempt}")
+
+    await lab.start()
+    start = lab.clock.now()
+    run = await lab.enqueue("work")
+    await lab.clock.advance(minutes=2)
+    assert tries == [(start, 1), (start + 5000, 2), (start + 13_000, 3), (start + 21_000, 4)], "5, 10 cut to 8, 8"
+    done = await lab.run(run.id)
+    assert (done.status, done.reason, done.attempt) == (RunStatus.FAILED, Reason.ATTEMPTS_SPENT, 4)
+    assert done.error_message == "ValueError: try 4"
+    assert done.dead
+    fences = [claim.fence for (claim,) in lab.recorder.all("attempt_started")]
+    assert fences == sorted(set(fences)), "the fence grows with every claim"
+
+
+async def test_f2_fixed_pauses_are_all_the_same_and_the_schedule_s_own_policy_wins(lab: Lab) -> None:
+    tries: list[int] = []
+
+    @lab.job("work", retry=Retry(max_attempts=9))
+    async def work() -> None:
+        tries.append(lab.clock.now())
+        raise OSError
+
+    await lab.start()
+    at = lab.clock.now() + 1000
+    await lab.create("k", Once(to_datetime(at)), retry=Retry(max_attempts=3, backoff="fixed", delay=7, jitter=0))  # type: ignore[arg-type]
+    await lab.clock.advance(minutes=2)
+    assert tries == [at, at + 7000, at + 14_000]
+
+
+async def test_f2_jitter_keeps_the_pause_within_its_bounds(lab: Lab) -> None:
+    tries: dict[str, list[int]] = {}
+
+    @lab.job("work", retry=Retry(max_attempts=2, delay=10, jitter=0.5))
+    async def work(run: RunContext) -> None:
+        tries.setdefault(run.id, []).append(lab.clock.now())
+        raise OSError
+
+    await lab.start()
+    for _ in range(10):
+        await lab.enqueue("work")
+    await lab.clock.advance(seconds=20)
+    gaps = {second - first for first, second in tries.values()}
+    assert all(5000 <= gap <= 15_000 for gap in gaps)
+    assert len(gaps) > 5, "they do not come back together"
+
+
+async def test_f4_a_retry_comes_at_its_instant_although_the_instance_was_restarted(lab: Lab) -> None:
+    tries: list[int] = []
+
+    @lab.job("work", retry=Retry(max_attempts=2, delay=60, jitter=0))
+    async def work() -> None:
+        tries.append(lab.clock.now())
+        raise OSError
+
+    first = await lab.start()
+    start = lab.clock.now()
+    await lab.enqueue("work")
+    await lab.clock.advance(seconds=20)
+    lab.crash(first)
+    await lab.clock.advance(seconds=20)
+    await lab.start(settings=Settings(poll=30))
+    await lab.clock.advance(seconds=60)
+    assert tries == [start, start + 60_000]
+
+
+async def test_f3_a_fatal_error_is_never_tried_again(lab: Lab) -> None:
+    @lab.job("work")
+    async def work() -> None:
+        raise Fatal("no such customer")
+
+    await lab.start()
+    run = await lab.enqueue("work")
+    await lab.clock.advance(minutes=10)
+    done = await lab.run(run.id)
+    assert (done.status, done.reason, done.attempt) == (RunStatus.FAILED, Reason.FATAL, 1)
+    assert done.error_message == "Fatal: no such customer"
+
+
+async def test_a_snooze_comes_back_later_and_spends_no_attempt(lab: Lab) -> None:
+    calls: list[tuple[int, int]] = []
+
+    @lab.job("work", retry=Retry(max_attempts=1))
+    async def work(run: RunContext):
+        calls.append((lab.clock.now(), run.attempt))
+        return Snooze(minutes=5) if len(calls) < 4 else "done"
+
+    await lab.start()
+    start = lab.clock.now()
+    run = await lab.enqueue("work")
+    await lab.clock.advance(minutes=20)
+    assert calls == [(start + number * 300_000, 1) for number in range(4)]
+    assert (await lab.run(run.id)).result == "done"
+
+
+class Wordless(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+@pytest.mark.parametrize(
+    "error, text",
+    [
+        (ValueError("a\x00b"), "ValueError: a\\x00b"),
+        (FileNotFoundError(2, "no such file", b"caf\xe9".decode("utf-8", "surrogateescape")), "caf\\udce9"),
+        (ValueError("x" * 10_000), "xxx..."),
+        (Wordless(), "Wordless: (its text cannot be read"),
+        (SystemExit(3), "SystemExit: 3"),
+        (asyncio.CancelledError("a task it waited for"), "CancelledError: a task it waited for"),
+        (TimeoutError("its own"), "TimeoutError: its own"),
+        (ExceptionGroup("several", [ValueError("one")]), "ExceptionGroup: several (1 sub-exception)"),
+        (StopAsyncIteration("own"), "StopAsyncIteration: own"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
+)
+async def test_whatever_a_handler_raises_is_a_failed_attempt_and_hurts_nobody_else(
+    lab: Lab, error: BaseException, text: str
+) -> None:
+    @lab.job("bad")
+    async def bad() -> None:
+        raise error
+
+    @lab.job("good")
+    async def good() -> None: ...
+
+    await lab.start()
+    bad_run = await lab.enqueue("bad", max_attempts=2)
+    good_run = await lab.enqueue("good")
+    await lab.clock.advance(seconds=30)
+    done = await lab.run(bad_run.id)
+    assert (done.status, done.attempt) == (RunStatus.FAILED, 2)
+    assert done.error_message is not None
+    assert text in done.error_message or done.error_message.endswith(text)
+    assert len(done.error_message) <= 4096
+    assert (await lab.run(good_run.id)).status is RunStatus.COMPLETED
+    assert lab.recorder.count("attempt_started") == 3
+
+
+def _loop() -> list:
+    me: list = []
+    me.append(me)
+    return me
+
+
+@pytest.mark.parametrize(
+    "result, text",
+    [(object(), "not JSON"), (b"\xff" * 300_000, "bytes"), ("x" * 300_000, "300002 bytes"), (_loop(), "not JSON"),
+     ("\ud800", "not JSON")],
+    ids=["object", "bytes", "large", "endless", "surrogate"],
+)  # fmt: skip
+async def test_a_result_that_cannot_be_kept_fails_the_run_for_good(lab: Lab, result: object, text: str) -> None:
+    @lab.job("work")
+    async def work():
+        return result
+
+    await lab.start()
+    run = await lab.enqueue("work")
+    await lab.clock.advance(seconds=30)
+    done = await lab.run(run.id)
+    assert (done.status, done.reason, done.attempt) == (RunStatus.FAILED, Reason.FATAL, 1)
+    assert text in (done.error_message or "")
+
+
+async def test_a_payload_that_does_not_fit_the_signature_is_refused_at_enqueue(lab: Lab) -> None:
+    @lab.job("work")
+    async def work(user: int, name: str = "x", *, run: RunContext) -> None: ...
+
+    table = [
+        ({}, "lacks 'user'"),
+        ({"user": "4"}, "'user' = '4'"),
+        ({"user": 4, "nmae": "y"}, "unknown 'nmae'"),
+        ({"user": None}, "'user' = None"),
+        ({"user": 1, "name": 5}, "'name' = 5"),
+        ([4], "expected an object"),
+    ]
+    for payload, text in table:
+        with pytest.raises(ValidationFailed, match=text):
+            await lab.enqueue("work", payload)
+        with pytest.raises(ValidationFailed, match=text):
+            await lab.create("k", Every(minutes=1), payload=payload)
+    assert await lab.runs() == []
+    assert await lab.plain.get_schedule("k") is None
+    assert (await lab.enqueue("work", {"user": 4})).status is RunStatus.PENDING
+
+
+async def test_a_stored_payload_that_no_longer_fits_fails_at_once_without_retries(lab: Lab) -> None:
+    """The code changed between the enqueue and the run: another try would change nothing."""
+
+    @lab.job("work")
+    async def work(user: int) -> None: ...
+
+    old = Registry()
+
+    @lab.job("work", into=old)
+    async def work_before(payload: object) -> None: ...
+
+    registry, lab.registry = lab.registry, old
+    run = await lab.enqueue("work", {"account": 4})
+    lab.registry = registry
+    await lab.start()
+    await lab.clock.advance(seconds=10)
+    done = await lab.run(run.id)
+    assert (done.status, done.reason, done.attempt) == (RunStatus.FAILED, Reason.FATAL, 1)
+    assert "'account'" in (done.error_message or "")
+
+
+async def test_a_run_in_the_future_starts_at_its_instant_without_a_poll(lab: Lab) -> None:
+    starts: list[int] = []
+
+    @lab.job("work")
+    async def work() -> None:
+        starts.append(lab.clock.now())
+
+    lab.settings = Settings(poll=600, lease=1800, heartbeat=600)
+    await lab.start()
+    at = lab.clock.now() + 12_345
+    await lab.enqueue("work", run_at=to_datetime(at))
+    await lab.clock.advance(minutes=5)
+    assert starts == [at]
+
+
+async def test_higher_priority_goes_first(lab: Lab) -> None:
+    order: list[int] = []
+
+    @lab.job("work")
+    async def work(number: int) -> None:
+        order.append(number)
+
+    for number, priority in enumerate([0, 5, -3, 5, 9]):
+        await lab.enqueue("work", {"number": number}, priority=priority)
+        await lab.clock.advance(milliseconds=1)
+    await lab.start(settings=Settings(concurrency=1))
+    await lab.clock.advance(seconds=10)
+    assert order == [4, 1, 3, 0, 2]
+
+
+async def test_e8_an_observer_that_raises_changes_no_run(lab: Lab) -> None:
+    def fail(*values: object) -> None:
+        raise RuntimeError("the exporter is down")
+
+    for method in ("attempt_started", "attempt_ended", "runs_ended", "windows_fired"):
+        setattr(lab.recorder, method, fail)
+
+    @lab.job("work")
+    async def work() -> None: ...
+
+    await lab.start()
+    schedule = await lab.create("k", Every(seconds=10))
+    await lab.clock.advance(seconds=30)
+    assert [run.status for run in await lab.runs(schedule)] == [RunStatus.COMPLETED] * 3

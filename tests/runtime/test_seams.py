@@ -1,0 +1,95 @@
+"""The seams to the world: random values, ids, observers that fail."""
+
+import logging
+
+import pytest
+
+from duly.core.run import RunStatus
+from duly.runtime.chance import Chance
+from duly.runtime.clock import SystemClock
+from duly.runtime.events import LogObserver, Observer, Observers
+from duly.testing import ManualClock
+
+
+def test_the_same_seed_draws_the_same_values() -> None:
+    clock = ManualClock()
+    one, two, other = Chance(7), Chance(7), Chance(8)
+
+    def draws(chance: Chance) -> list[object]:
+        return [chance.id(clock), chance.session(), chance.spread(1, 2), chance.id(clock)]
+
+    assert draws(one) == draws(two)
+    assert draws(one) != draws(other)
+
+
+def test_ids_are_uuids_of_version_7_that_start_with_the_instant_and_never_repeat() -> None:
+    clock, chance = ManualClock(0x0123_4567_89AB), Chance()
+    ids = {chance.id(clock) for _ in range(10_000)}
+    assert len(ids) == 10_000
+    assert all(id.startswith("01234567-89ab-7") and id[19] in "89ab" and len(id) == 36 for id in ids)
+
+
+def test_sessions_fit_a_signed_bigint_and_are_never_zero() -> None:
+    chance = Chance()
+    sessions = {chance.session() for _ in range(10_000)}
+    assert len(sessions) == 10_000
+    assert all(0 < session < 2**63 for session in sessions)
+
+
+def test_a_spread_stays_within_its_bounds() -> None:
+    chance = Chance(3)
+    assert all(0.5 <= chance.spread(0.5, 1.5) <= 1.5 for _ in range(1000))
+
+
+def test_the_system_clock_answers_whole_milliseconds_and_a_steady_second() -> None:
+    clock = SystemClock()
+    assert isinstance(clock.now(), int)
+    assert 1_600_000_000_000 < clock.now() < 10_000_000_000_000
+    before = clock.steady()
+    assert clock.steady() >= before
+
+
+class Broken(Observer):
+    def runs_ended(self, ended: object) -> None:
+        raise RuntimeError("the exporter is down")
+
+
+class Ears(Observer):
+    def __init__(self) -> None:
+        self.heard: list[object] = []
+
+    def runs_ended(self, ended: object) -> None:
+        self.heard.append(ended)
+
+
+def test_e8_an_observer_that_raises_does_not_hinder_the_others(caplog: pytest.LogCaptureFixture) -> None:
+    ears = Ears()
+    observers = Observers([Broken()])
+    observers.add(ears)
+    with caplog.at_level(logging.ERROR, "duly.engine"):
+        observers.runs_ended({"a": RunStatus.COMPLETED})
+    assert ears.heard == [{"a": RunStatus.COMPLETED}]
+    assert "Broken" in caplog.text
+
+
+def test_every_method_of_the_port_is_passed_on() -> None:
+    port = {name for name in vars(Observer) if not name.startswith("_")}
+    passed = {name for name in vars(Observers) if not name.startswith("_")} - {"add"}
+    assert passed == port, "a method that Observers does not override is heard by nobody"
+
+
+def test_the_log_says_what_an_operator_must_see_and_no_payload(caplog: pytest.LogCaptureFixture) -> None:
+    log = LogObserver()
+    with caplog.at_level(logging.DEBUG, "duly.engine"):
+        log.schedule_set_aside("s1", "boom")
+        log.settlements_lost(["r1"])
+        log.runs_recovered([7], ["r1"])
+        log.session_lost(7)
+        log.beat_failed(OSError("gone"))
+        log.clock_jumped(3_600_000)
+        log.jobs_unknown([("mail", 3)])
+        log.loop_failed("worker", OSError("gone"))
+    levels = [record.levelname for record in caplog.records]
+    assert levels == ["ERROR", "WARNING", "WARNING", "ERROR", "WARNING", "ERROR", "WARNING", "ERROR"]
+    assert "3600000 ms" in caplog.text
+    assert "'mail'" in caplog.text
