@@ -1,0 +1,210 @@
+"""``app.runs`` and ``app.enqueue``: what people do with runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from duly.config import Settings
+from duly.core.errors import EnqueueFailure, StoreUnavailable, WaitTimeout
+from duly.core.ids import is_id, parse_window_key, window_run_id
+from duly.core.instants import to_ms
+from duly.core.policy import Retry
+from duly.core.run import Run, RunStatus
+from duly.core.schedule import DEFAULT_QUEUE, DEFAULT_TIMEOUT_MS
+from duly.engine.registry import Registry, check_job_name
+from duly.runtime.batcher import Batcher
+from duly.runtime.chance import Chance
+from duly.runtime.clock import Clock
+from duly.store.sql import SqlStore
+from duly.store.values import NewRequest, Page, RunFilter
+
+from .building import UNSET, timeout_in_ms
+from .payload import encode_payload
+from .schedules import check_limit, not_found
+
+FIRST_LOOK = 0.02
+LONGEST_LOOK = 0.5
+BULK = 1000
+
+
+class Runs:
+    """Find runs, wait for them, cancel them. Window keys (``sched:<key>:<ms>``) are accepted as ids."""
+
+    def __init__(
+        self,
+        store: SqlStore,
+        settings: Settings,
+        registry: Registry,
+        clock: Clock,
+        chance: Chance,
+        *,
+        on_runs: Callable[[], None],
+        on_cancel: Callable[[], None],
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._registry = registry
+        self._clock = clock
+        self._chance = chance
+        self._on_runs = on_runs
+        self._on_cancel = on_cancel
+        self._waiters: dict[str, set[asyncio.Event]] = defaultdict(set)
+        self._requests: Batcher[NewRequest, Run] = Batcher(self._enqueue, most=BULK)
+
+    async def enqueue(self, job: str, payload: Any = UNSET, *, connection: Any = None, **options: Any) -> Run:
+        """Ask for one run of a job, now or at ``run_at``; it is stored when this answers."""
+        request = self.request(job, payload, **options)
+        if connection is not None:
+            (run,) = await self._store.enqueue([request], connection=connection)
+            return run
+        try:
+            return await self._requests.put(request)
+        except StoreUnavailable as error:
+            raise EnqueueFailure(
+                f"the run was not stored: {error}; try again with id={request.id!r}", id=request.id
+            ) from error
+
+    async def enqueue_many(self, job: str, payloads: Sequence[Any], **options: Any) -> list[Run]:
+        """Ask for many runs of a job, one transaction per batch."""
+        requests = [self.request(job, payload, **options) for payload in payloads]
+        made: list[Run] = []
+        for start in range(0, len(requests), BULK):
+            made += await self._store.enqueue(requests[start : start + BULK])
+            self._on_runs()
+        return made
+
+    async def get(self, ref: str) -> Run | None:
+        """The run, or None."""
+        run_id = await self._resolve(ref)
+        return None if run_id is None else await self._store.get_run(run_id)
+
+    async def list(
+        self,
+        *,
+        schedule: str | None = None,
+        job: str | None = None,
+        status: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[Run]:
+        """One page, newest first, without payloads and results."""
+        where = RunFilter(schedule_id=schedule, job=job, status=None if status is None else RunStatus(status))
+        if schedule is not None and not is_id(schedule):
+            found = await self._store.get_schedule(schedule)
+            if found is None:
+                return Page([])
+            where = RunFilter(schedule_id=found.id, job=where.job, status=where.status)
+        return await self._store.list_runs(where, limit=check_limit(limit), after=cursor)
+
+    async def iterate(self, **filters: Any) -> AsyncIterator[Run]:
+        """All pages, one run after another."""
+        cursor: str | None = None
+        while True:
+            page = await self.list(**{"limit": 200, **filters, "cursor": cursor})
+            for run in page.items:
+                yield run
+            cursor = page.next_cursor
+            if cursor is None:
+                return
+
+    async def wait(self, ref: str, timeout: float | None = None) -> Run:
+        """Wait until the run has ended and answer it; raise WaitTimeout after ``timeout`` seconds."""
+        run_id = await self._resolve(ref)
+        if run_id is None:
+            raise not_found("run", ref)
+        deadline = None if timeout is None else self._clock.steady() + timeout
+        event = asyncio.Event()
+        self._waiters[run_id].add(event)
+        look = FIRST_LOOK
+        try:
+            while True:
+                event.clear()
+                run = await self._store.get_run(run_id)
+                if run is None:
+                    raise not_found("run", ref)
+                if run.status.terminal:
+                    return run
+                left = look if deadline is None else min(look, deadline - self._clock.steady())
+                if left <= 0:
+                    raise WaitTimeout(f"run {run_id} is {run.status.value} after {timeout} s", run_id=run_id)
+                await self._clock.wait(event, left)
+                look = min(LONGEST_LOOK, look * 2)
+        finally:
+            self._waiters[run_id].discard(event)
+            if not self._waiters[run_id]:
+                del self._waiters[run_id]
+
+    async def cancel(self, ref: str) -> Run:
+        """End a waiting run, tell a running one to stop; an ended one stays as it is."""
+        run_id = await self._resolve(ref)
+        run = None if run_id is None else await self._store.request_cancel(run_id)
+        if run is None:
+            raise not_found("run", ref)
+        self._on_cancel()
+        self.ended({run.id: run.status})
+        return run
+
+    def ended(self, ended: Mapping[str, RunStatus]) -> None:
+        """Wake those who wait for these runs."""
+        if self._waiters:
+            for run_id in ended:
+                for event in self._waiters.get(run_id, ()):
+                    event.set()
+
+    def request(
+        self,
+        job: str,
+        payload: Any = UNSET,
+        *,
+        run_at: datetime | None = None,
+        queue: str = DEFAULT_QUEUE,
+        priority: int = 0,
+        max_attempts: int | None = None,
+        timeout: float | None = UNSET,
+        id: str | None = None,
+        tenant: str = "",
+    ) -> NewRequest:
+        """Check the arguments of ``enqueue``; the answer is ready to be stored."""
+        handler = self._registry.get(check_job_name(job))
+        text = encode_payload({} if payload is UNSET else payload, self._settings.payload_limit)
+        if handler is not None:
+            handler.arguments.check(text)
+        if max_attempts is None:
+            max_attempts = (
+                handler.retry.max_attempts if handler and handler.retry else self._settings.default_max_attempts
+            )
+        else:
+            Retry(max_attempts=max_attempts)
+        if timeout is UNSET:
+            timeout_ms = handler.timeout_ms if handler and handler.has_timeout else DEFAULT_TIMEOUT_MS
+        else:
+            timeout_ms = timeout_in_ms(timeout)
+        return NewRequest(
+            id=id or self._chance.id(self._clock),
+            job=job,
+            payload=text,
+            queue=queue,
+            max_attempts=max_attempts,
+            run_at=None if run_at is None else to_ms(run_at, "run_at"),
+            priority=priority,
+            timeout_ms=timeout_ms,
+            tenant=tenant,
+        )
+
+    async def _enqueue(self, requests: Sequence[NewRequest]) -> Sequence[Run]:
+        runs = await self._store.enqueue(requests)
+        self._on_runs()
+        return runs
+
+    async def _resolve(self, ref: str) -> str | None:
+        if is_id(ref):
+            return ref
+        named = parse_window_key(ref)
+        if named is None:
+            return None
+        schedule = await self._store.get_schedule(named[0])
+        return None if schedule is None else window_run_id(schedule.id, named[1])
