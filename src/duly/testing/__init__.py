@@ -1,0 +1,10 @@
+"""What tests of duly need, ours and yours: a clock that moves when told, and the contract every store keeps.
+
+``duly.testing.contract`` needs pytest; nothing else here does.
+"""
+
+from __future__ import annotations
+
+from duly.testing.clock import ManualClock, NeverAtRest, Watched
+
+__all__ = ["ManualClock", "NeverAtRest", "Watched"]

@@ -1,0 +1,75 @@
+"""The contract that every store keeps, as tests that any store can run.
+
+Give pytest a fixture ``store`` on an empty database that takes its time from the fixture ``clock``, and collect the
+classes::
+
+    import pytest_asyncio
+    from duly.testing.contract import *
+
+    @pytest_asyncio.fixture
+    async def store(clock):
+        store = MyStore(clock=clock)
+        await store.open()
+        yield store
+        await store.close()
+
+Some tests look behind the protocol: at the rows, at a second store on the same database, at a transaction that is cut
+off. They ask for the fixture ``access`` (see ``Access``) and are skipped where there is none. The tests are coroutines:
+pytest-asyncio has to be in its mode ``auto``.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+_TOPICS = "catching_up claiming firing keeping listing overlap repeating schedules sessions settling trial"
+pytest.register_assert_rewrite(*(f"duly.testing.contract.{topic}" for topic in _TOPICS.split()))
+
+from duly.testing.contract.access import Access, Crash  # noqa: E402  # after the line that lets pytest explain asserts
+from duly.testing.contract.catching_up import TestCatchingUp  # noqa: E402
+from duly.testing.contract.claiming import TestClaiming, TestEnqueueing  # noqa: E402
+from duly.testing.contract.firing import TestFiring, TestGrabbing  # noqa: E402
+from duly.testing.contract.fixtures import access, clock, trial  # noqa: E402
+from duly.testing.contract.keeping import TestExpiredPauses, TestPurging, TestUnknownJobs  # noqa: E402
+from duly.testing.contract.listing import TestListingRuns, TestListingSchedules  # noqa: E402
+from duly.testing.contract.overlap import TestOverlap, TestTriggering  # noqa: E402
+from duly.testing.contract.repeating import TestRepeating  # noqa: E402
+from duly.testing.contract.schedules import TestChangingSchedules, TestPuttingSchedules  # noqa: E402
+from duly.testing.contract.sessions import TestLeases, TestSessions  # noqa: E402
+from duly.testing.contract.settling import TestSettling, TestSettlingMovesSchedules, TestZombies  # noqa: E402
+from duly.testing.contract.tables import TABLES, Dump, differences, sorted_rows  # noqa: E402
+from duly.testing.contract.trial import Trial, Worker  # noqa: E402
+
+__all__ = [
+    "TABLES",
+    "Access",
+    "Crash",
+    "Dump",
+    "TestCatchingUp",
+    "TestChangingSchedules",
+    "TestClaiming",
+    "TestEnqueueing",
+    "TestExpiredPauses",
+    "TestFiring",
+    "TestGrabbing",
+    "TestLeases",
+    "TestListingRuns",
+    "TestListingSchedules",
+    "TestOverlap",
+    "TestPurging",
+    "TestPuttingSchedules",
+    "TestRepeating",
+    "TestSessions",
+    "TestSettling",
+    "TestSettlingMovesSchedules",
+    "TestTriggering",
+    "TestUnknownJobs",
+    "TestZombies",
+    "Trial",
+    "Worker",
+    "access",
+    "clock",
+    "differences",
+    "sorted_rows",
+    "trial",
+]

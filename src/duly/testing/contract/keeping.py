@@ -1,0 +1,144 @@
+"""What the janitor does: in batches, and never to what is still open."""
+
+from __future__ import annotations
+
+from duly.core.run import Hold
+from duly.core.timing import Cron, Every, Once
+from duly.testing.contract.access import Access
+from duly.testing.contract.trial import Trial
+
+
+class TestPurging:
+    async def test_ended_runs_are_purged_oldest_first_with_their_attempts(self, trial: Trial, access: Access) -> None:
+        worker = await trial.worker()
+        ids = []
+        for _ in range(4):
+            ids.append((await trial.enqueue(max_attempts=1)).id)
+            await worker.fail(await worker.claim_one())
+            trial.clock.move(seconds=1)
+        before = trial.clock.now() - 1000
+        assert await trial.store.purge_history(finished_before=before, limit=2) == 2
+        assert [await trial.store.get_run(id) is None for id in ids] == [True, True, False, False]
+        assert await trial.store.purge_history(finished_before=before, limit=2) == 1
+        assert await trial.store.purge_history(finished_before=before, limit=2) == 0
+        dump = await access.dump()
+        assert {row[0] for row in dump["attempts"]} == {row[0] for row in dump["history"]} == {ids[3]}
+
+    async def test_open_runs_are_never_purged(self, trial: Trial) -> None:
+        waiting, running = await trial.enqueue("other"), await trial.enqueue()
+        worker = await trial.worker()
+        await worker.claim_one()
+        trial.clock.move(days=400)
+        assert await trial.store.purge_history(finished_before=trial.clock.now(), limit=10) == 0
+        assert (await trial.run(waiting)).status == "pending"
+        assert (await trial.run(running)).status == "running"
+
+    async def test_deleted_schedules_are_purged_once_nothing_of_them_is_open(
+        self, trial: Trial, access: Access
+    ) -> None:
+        kept = await trial.put("kept")
+        gone = await trial.put("gone")
+        trial.clock.move(minutes=1)
+        await trial.fire()
+        worker = await trial.worker()
+        claims = {claim.schedule_id: claim for claim in await worker.claim()}
+        await trial.delete(gone)
+        trial.clock.move(seconds=1)
+        purge = trial.store.purge_schedules
+        assert await purge(ended_before=trial.clock.now(), limit=10) == 0
+        await worker.complete(claims[gone.id])
+        assert await purge(ended_before=trial.clock.now() - 1000, limit=10) == 0
+        assert await purge(ended_before=trial.clock.now(), limit=10) == 1
+        dump = await access.dump()
+        for table in ("schedules", "revisions", "cursors"):
+            assert {row[0] for row in dump[table]} == {kept.id}
+        assert len(await trial.runs(gone)) == 1
+
+    async def test_cancelled_one_shots_are_purged_and_recurring_schedules_are_not(self, trial: Trial) -> None:
+        once = await trial.put("once", Once("2027-01-01T00:00:00Z"))
+        cron = await trial.put("cron", Cron("0 2 * * *"))
+        await trial.cancel(once)
+        await trial.cancel(cron)
+        trial.clock.move(seconds=1)
+        assert await trial.store.purge_schedules(ended_before=trial.clock.now(), limit=10) == 1
+        assert await trial.store.get_schedule(once.id) is None
+        assert (await trial.schedule(cron)).status == "cancelled"
+
+
+class TestUnknownJobs:
+    async def test_a_run_nobody_knows_is_held_and_reported_until_somebody_does(self, trial: Trial) -> None:
+        unknown = await trial.enqueue("new-job")
+        known = await trial.enqueue("work")
+        later = await trial.enqueue("new-job", run_at=trial.clock.now() + 60_000)
+        await trial.worker("work")
+        assert list(await trial.store.hold_unknown_jobs()) == [("new-job", 1)]
+        assert (await trial.run(unknown)).hold == Hold.UNKNOWN_JOB
+        assert (await trial.run(known)).hold == (await trial.run(later)).hold == Hold.NONE
+        assert list(await trial.store.hold_unknown_jobs()) == [("new-job", 1)]
+        newer = await trial.worker("new-job")
+        assert (await newer.claim_one()).id == unknown.id
+        assert list(await trial.store.hold_unknown_jobs()) == []
+
+    async def test_without_any_live_worker_nothing_is_unknown(self, trial: Trial) -> None:
+        await trial.enqueue("work")
+        assert list(await trial.store.hold_unknown_jobs()) == []
+        await trial.worker("other")
+        trial.clock.move(seconds=16)
+        assert list(await trial.store.hold_unknown_jobs()) == []
+
+    async def test_a_job_whose_worker_is_gone_becomes_unknown(self, trial: Trial) -> None:
+        run = await trial.enqueue("work")
+        old = await trial.worker("work")
+        await trial.worker("other")
+        assert list(await trial.store.hold_unknown_jobs()) == []
+        await old.close()
+        assert list(await trial.store.hold_unknown_jobs()) == [("work", 1)]
+        assert (await trial.run(run)).status == "pending"
+
+
+class TestExpiredPauses:
+    async def test_a_pause_ends_at_its_end(self, trial: Trial) -> None:
+        short = await trial.put("short")
+        endless = await trial.put("endless")
+        await trial.pause(short, until=trial.clock.now() + 90_000)
+        await trial.pause(endless)
+        trial.clock.move(milliseconds=89_999)
+        assert await trial.store.resume_expired_pauses(limit=10) == 0
+        trial.clock.move(milliseconds=1)
+        assert await trial.store.resume_expired_pauses(limit=10) == 1
+        assert await trial.store.resume_expired_pauses(limit=10) == 0
+        assert (await trial.schedule(short)).enabled
+        assert not (await trial.schedule(endless)).enabled
+        trial.clock.move(seconds=30)
+        assert (await trial.fire()).runs == 1
+
+    async def test_a_late_janitor_loses_no_window_after_the_end_of_a_pause(self, trial: Trial) -> None:
+        put = await trial.put()
+        await trial.pause(put, until=trial.clock.now() + 90_000)
+        trial.clock.move(seconds=122)
+        assert await trial.store.resume_expired_pauses(limit=10) == 1
+        assert (await trial.fire()).runs == 1
+
+    async def test_a_schedule_that_ended_during_its_pause_does_not_stop_the_others(self, trial: Trial) -> None:
+        until = trial.clock.now() + 60_000
+        cancelled = await trial.put("cancelled")
+        completed = await trial.put("completed", Once("2026-01-05T00:00:10Z"))
+        waiting = await trial.put("waiting", Every(seconds=30))
+        trial.clock.move(seconds=10)
+        await trial.fire()
+        for put in (cancelled, completed, waiting):
+            await trial.pause(put, until=until)
+        await trial.cancel(cancelled)
+        worker = await trial.worker()
+        await worker.complete(await worker.claim_one())
+        trial.clock.move(seconds=50)
+        for _ in range(2):
+            await trial.store.resume_expired_pauses(limit=10)
+        assert (await trial.schedule(waiting)).enabled
+        assert await trial.store.resume_expired_pauses(limit=10) == 0
+
+    async def test_pauses_are_ended_in_batches(self, trial: Trial) -> None:
+        for n in range(3):
+            await trial.pause(await trial.put(f"s{n}"), until=trial.clock.now() + 1000)
+        trial.clock.move(seconds=1)
+        assert [await trial.store.resume_expired_pauses(limit=2) for _ in range(3)] == [2, 1, 0]

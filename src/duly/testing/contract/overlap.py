@@ -1,0 +1,278 @@
+"""One more run of a schedule while another has not ended."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from duly.core.errors import RunActive
+from duly.core.policy import Overlap, Retry
+from duly.core.run import Failed, Hold
+from duly.core.schedule import Schedule
+from duly.core.timing import Every
+from duly.testing.contract.trial import Trial
+
+
+async def tick(trial: Trial, minutes: int = 1) -> None:
+    """Fire the windows of the next minutes, each at its time."""
+    for _ in range(minutes):
+        trial.clock.move(minutes=1)
+        await trial.fire()
+
+
+async def holds(trial: Trial, put: Schedule) -> list[int]:
+    return [run.hold for run in await trial.runs(put) if not run.status.terminal]
+
+
+class TestOverlap:
+    async def test_skip_writes_down_every_window_inside_a_run(self, trial: Trial) -> None:
+        put = await trial.put(overlap=Overlap.SKIP)
+        await tick(trial)
+        worker = await trial.worker()
+        claim = await worker.claim_one()
+        await tick(trial, 2)
+        await worker.beat()
+        await worker.complete(claim)
+        await tick(trial)
+        runs = await trial.runs(put)
+        assert [run.status.value for run in runs] == ["completed", "skipped", "skipped", "pending"]
+        assert [run.reason for run in runs] == [None, "overlap", "overlap", None]
+
+    async def test_a_run_that_waits_for_a_worker_counts_as_running(self, trial: Trial) -> None:
+        put = await trial.put(overlap=Overlap.SKIP)
+        await tick(trial, 2)
+        assert await trial.statuses(put) == ["pending", "skipped"]
+
+    async def test_a_run_that_waits_for_its_retry_counts_as_running(self, trial: Trial) -> None:
+        put = await trial.put(overlap=Overlap.SKIP)
+        await tick(trial)
+        worker = await trial.worker()
+        await worker.settle(await worker.claim_one(), Failed("no"), Retry(delay=600, jitter=0))
+        await tick(trial)
+        assert await trial.statuses(put) == ["pending", "skipped"]
+
+    async def test_queue_holds_as_many_as_it_may_and_lets_them_go_in_order(self, trial: Trial) -> None:
+        put = await trial.put(overlap=Overlap.QUEUE, max_queued=2)
+        await tick(trial, 4)
+        assert await trial.statuses(put) == ["pending", "pending", "pending", "skipped"]
+        assert (await trial.runs(put))[-1].reason == "queue_full"
+        assert await holds(trial, put) == [Hold.NONE, Hold.LANE, Hold.LANE]
+        worker = await trial.worker()
+        order: list[str] = []
+        for _ in range(3):
+            claim = await worker.claim_one()
+            assert await worker.claim() == []
+            order.append(claim.id)
+            await worker.complete(claim)
+        assert order == [run.id for run in (await trial.runs(put))[:3]]
+
+    @pytest.mark.parametrize("end", ["complete", "fail"])
+    async def test_the_end_of_a_run_releases_the_next_one(self, trial: Trial, end: str) -> None:
+        put = await trial.put(overlap=Overlap.QUEUE, retry=Retry(max_attempts=1))
+        await tick(trial, 2)
+        worker = await trial.worker()
+        settled = await getattr(worker, end)(await worker.claim_one())
+        assert settled.released == 1
+        assert await holds(trial, put) == [Hold.NONE]
+
+    async def test_a_retry_keeps_its_place_in_the_lane(self, trial: Trial) -> None:
+        put = await trial.put(overlap=Overlap.QUEUE)
+        await tick(trial, 2)
+        worker = await trial.worker()
+        settled = await worker.fail(await worker.claim_one())
+        assert settled.released == 0
+        assert await holds(trial, put) == [Hold.NONE, Hold.LANE]
+
+    async def test_cancelling_the_run_in_front_releases_the_next_one(self, trial: Trial) -> None:
+        put = await trial.put(overlap=Overlap.QUEUE)
+        await tick(trial, 2)
+        first, second = await trial.runs(put)
+        cancelled = await trial.store.request_cancel(first.id)
+        assert cancelled is not None
+        assert cancelled.status == "cancelled"
+        assert (await (await trial.worker()).claim_one()).id == second.id
+
+    async def test_cancelling_a_run_in_the_queue_releases_nobody_early(self, trial: Trial) -> None:
+        put = await trial.put(overlap=Overlap.QUEUE, max_queued=2)
+        await tick(trial, 3)
+        _, second, _ = await trial.runs(put)
+        await trial.store.request_cancel(second.id)
+        assert await holds(trial, put) == [Hold.NONE, Hold.LANE]
+
+    async def test_a_lost_run_releases_the_next_one_when_it_ends(self, trial: Trial) -> None:
+        put = await trial.put(overlap=Overlap.QUEUE, retry=Retry(max_attempts=1))
+        await tick(trial, 2)
+        worker = await trial.worker()
+        lost = await worker.claim_one()
+        trial.clock.move(seconds=16)
+        assert await trial.take_lost() == [lost.id]
+        assert await trial.statuses(put) == ["failed", "pending"]
+        assert await holds(trial, put) == [Hold.NONE]
+
+    async def test_a_queue_made_while_a_run_is_on_is_let_go_when_it_ends(self, trial: Trial) -> None:
+        put = await trial.put(overlap=Overlap.SKIP)
+        await tick(trial)
+        worker = await trial.worker()
+        first = await worker.claim_one()
+        await trial.edit(put, definition=replace(put.definition, overlap=Overlap.QUEUE))
+        await tick(trial)
+        await worker.beat()
+        await worker.complete(first)
+        assert await trial.statuses(put) == ["completed", "pending"]
+        assert await holds(trial, put) == [Hold.NONE]
+
+    async def test_a_queue_given_up_lets_its_runs_go(self, trial: Trial) -> None:
+        put = await trial.put(overlap=Overlap.QUEUE, max_queued=3)
+        await tick(trial, 3)
+        await trial.edit(put, definition=replace(put.definition, overlap=Overlap.SKIP))
+        worker = await trial.worker()
+        for _ in range(3):
+            await worker.complete(await worker.claim_one())
+        assert await trial.statuses(put) == ["completed"] * 3
+
+    async def test_cancel_previous_ends_a_waiting_run_at_once(self, trial: Trial) -> None:
+        put = await trial.put(overlap=Overlap.CANCEL_PREVIOUS)
+        await tick(trial, 2)
+        runs = await trial.runs(put)
+        assert [(run.status.value, run.reason, run.hold) for run in runs] == [
+            ("cancelled", "superseded", Hold.NONE),
+            ("pending", None, Hold.NONE),
+        ]
+
+    async def test_cancel_previous_stops_a_running_run_and_refuses_its_late_success(self, trial: Trial) -> None:
+        put = await trial.put(overlap=Overlap.CANCEL_PREVIOUS)
+        await tick(trial)
+        worker = await trial.worker()
+        first = await worker.claim_one()
+        await tick(trial)
+        assert await holds(trial, put) == [Hold.NONE, Hold.LANE]
+        (held,) = (await worker.beat()).held
+        assert held.cancel_requested
+        settled = await worker.complete(first, '"late"')
+        assert settled.ended == {first.id: "cancelled"}
+        assert settled.released == 1
+        ended = await trial.run(first)
+        assert (ended.status, ended.reason, ended.result) == ("cancelled", "cancel_requested", None)
+        assert (await worker.claim_one()).id == (await trial.runs(put))[1].id
+
+    async def test_a_newer_window_replaces_the_one_that_waits_for_the_cancelled(self, trial: Trial) -> None:
+        put = await trial.put(overlap=Overlap.CANCEL_PREVIOUS)
+        await tick(trial)
+        worker = await trial.worker()
+        await worker.claim_one()
+        await tick(trial, 2)
+        assert await trial.statuses(put) == ["running", "cancelled", "pending"]
+
+    async def test_a_run_that_ignores_its_cancel_is_taken_after_the_grace(self, trial: Trial) -> None:
+        put = await trial.put(overlap=Overlap.CANCEL_PREVIOUS)
+        await tick(trial)
+        worker = await trial.worker()
+        first = await worker.claim_one()
+        await tick(trial)
+        await worker.beat()
+        trial.clock.move(seconds=10)
+        assert await trial.take_lost() == []
+        trial.clock.move(milliseconds=1)
+        assert await trial.take_lost() == [first.id]
+        assert await trial.statuses(put) == ["cancelled", "pending"]
+        assert await holds(trial, put) == [Hold.NONE]
+
+    async def test_allow_lets_runs_overlap(self, trial: Trial) -> None:
+        await trial.put(overlap=Overlap.ALLOW)
+        await tick(trial, 3)
+        assert len(await (await trial.worker()).claim()) == 3
+
+    async def test_allow_up_to_a_number_holds_the_others(self, trial: Trial) -> None:
+        put = await trial.put(overlap=Overlap.ALLOW, max_concurrent=2)
+        await tick(trial, 4)
+        worker = await trial.worker()
+        first, second = await worker.claim()
+        await worker.complete(second)
+        assert await trial.statuses(put) == ["running", "completed", "pending", "pending"]
+        (third,) = await worker.claim()
+        assert third.id == (await trial.runs(put))[2].id
+        await worker.complete(first)
+        assert len(await worker.claim()) == 1
+
+    async def test_an_interval_after_completion_waits_for_its_run(self, trial: Trial) -> None:
+        put = await trial.put(timing=Every(minutes=1, after_completion=True))
+        await tick(trial)
+        worker = await trial.worker()
+        claim = await worker.claim_one()
+        trial.clock.move(minutes=5)
+        await worker.beat()
+        assert (await trial.fire()).windows == 0
+        await worker.complete(claim)
+        assert (await trial.schedule(put)).cursor.fire_at == trial.clock.now() + 60_000
+
+    async def test_the_end_of_a_run_does_not_set_off_a_paused_schedule(self, trial: Trial) -> None:
+        put = await trial.put(timing=Every(minutes=1, after_completion=True))
+        await tick(trial)
+        worker = await trial.worker()
+        claim = await worker.claim_one()
+        await trial.pause(put)
+        await worker.complete(claim)
+        assert (await trial.schedule(put)).cursor.fire_at is None
+        trial.clock.move(minutes=5)
+        assert (await trial.fire()).windows == 0
+        await trial.resume(put)
+        trial.clock.move(minutes=1)
+        assert (await trial.fire()).runs == 1
+
+    async def test_a_cancelled_run_does_not_stop_an_interval_after_completion(self, trial: Trial) -> None:
+        put = await trial.put(timing=Every(minutes=1, after_completion=True))
+        await tick(trial)
+        (run,) = await trial.runs(put)
+        await trial.store.request_cancel(run.id)
+        assert (await trial.schedule(put)).cursor.fire_at == trial.clock.now() + 60_000
+
+
+class TestTriggering:
+    async def test_a_trigger_makes_a_run_and_does_not_move_the_schedule(self, trial: Trial) -> None:
+        put = await trial.put(payload='{"n":1}')
+        triggered = await trial.trigger(put)
+        assert triggered.created
+        assert (triggered.run.kind, triggered.run.status, triggered.run.window_at) == ("manual", "pending", None)
+        assert triggered.run == await trial.run(triggered.run)
+        assert triggered.run.payload == {"n": 1}
+        assert (await trial.schedule(put)).cursor == put.cursor
+
+    async def test_a_trigger_may_have_its_own_payload(self, trial: Trial) -> None:
+        put = await trial.put(payload='{"n":1}')
+        triggered = await trial.trigger(put, payload="null")
+        assert triggered.run.payload_json == "null"
+        assert (await (await trial.worker()).claim_one()).payload == "null"
+
+    async def test_a_paused_schedule_can_be_triggered(self, trial: Trial) -> None:
+        put = await trial.put(paused_at=1)
+        assert (await trial.trigger(put)).created
+
+    async def test_a_trigger_beside_an_open_run_is_refused_unless_forced(self, trial: Trial) -> None:
+        put = await trial.put(overlap=Overlap.SKIP)
+        await tick(trial)
+        with pytest.raises(RunActive):
+            await trial.trigger(put)
+        assert len(await trial.runs(put)) == 1
+        assert (await trial.trigger(put, force=True)).run.hold == Hold.NONE
+
+    async def test_the_same_trigger_again_finds_its_run(self, trial: Trial) -> None:
+        put = await trial.put(overlap=Overlap.SKIP)
+        run_id = trial.id()
+        first = await trial.trigger(put, run_id=run_id)
+        again = await trial.trigger(put, run_id=run_id)
+        assert again == replace(first, created=False)
+        worker = await trial.worker()
+        await worker.complete(await worker.claim_one())
+        afterwards = await trial.trigger(put, run_id=run_id)
+        assert (afterwards.created, afterwards.run.status) == (False, "completed")
+
+    async def test_a_trigger_waits_its_turn_in_a_queue(self, trial: Trial) -> None:
+        put = await trial.put(overlap=Overlap.QUEUE)
+        await tick(trial)
+        assert (await trial.trigger(put)).run.hold == Hold.LANE
+
+    async def test_an_unknown_schedule_cannot_be_triggered(self, trial: Trial) -> None:
+        for ref in ("unknown", trial.id()):
+            triggered = await trial.store.trigger(ref, run_id=trial.id(), payload=None, force=False, rules=trial.rules)
+            assert triggered is None

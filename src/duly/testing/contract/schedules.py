@@ -1,0 +1,222 @@
+"""Schedules: stored once, found by id or key, changed under their lock."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from duly.core.errors import ClientRequestIdInUse, KeyInUse, MomentInPast, RevisionStale
+from duly.core.instants import to_datetime
+from duly.core.policy import Overlap
+from duly.core.schedule import Schedule, ScheduleStatus
+from duly.core.timing import Cron, Every, Once
+from duly.testing.contract.access import Access
+from duly.testing.contract.trial import Trial
+
+
+class TestPuttingSchedules:
+    async def test_a_schedule_is_found_by_its_id_and_by_its_key(self, trial: Trial) -> None:
+        put = await trial.put("nightly", Cron("0 2 * * *", "America/Sao_Paulo"), payload='{"n":1}', tags=("a", "b"))
+        assert await trial.schedule(put.id) == put
+        assert await trial.schedule("nightly") == put
+        assert put.payload == {"n": 1}
+        assert put.tags == ("a", "b")
+        assert put.status is ScheduleStatus.PENDING
+        assert await trial.store.get_schedule("unknown") is None
+        assert await trial.store.get_schedule(trial.id()) is None
+
+    async def test_an_id_goes_before_a_key_that_looks_like_it(self, trial: Trial) -> None:
+        one = await trial.put("one")
+        await trial.put(one.id)
+        assert (await trial.schedule(one.id)).key == "one"
+
+    async def test_the_store_s_clock_dates_a_schedule_and_finds_its_first_window(self, trial: Trial) -> None:
+        put = await trial.put(timing=Every(minutes=1))
+        now = trial.clock.now()
+        assert put.facts.created_at == put.facts.updated_at == now
+        assert put.cursor.next_window_at == put.cursor.fire_at == now + 60_000
+
+    async def test_the_same_id_again_answers_the_schedule_as_it_is(self, trial: Trial) -> None:
+        new = trial.new("nightly")
+        (first,) = await trial.store.put_schedules([new])
+        assert isinstance(first, Schedule)
+        paused = await trial.pause(first)
+        assert await trial.store.put_schedules([new]) == [paused]
+
+    async def test_a_key_in_use_is_refused_with_its_holder(self, trial: Trial) -> None:
+        holder = await trial.put("nightly")
+        refusal = await trial.put_in_vain("nightly")
+        assert isinstance(refusal, KeyInUse)
+        assert refusal.existing_id == holder.id
+
+    async def test_tenants_do_not_share_keys(self, trial: Trial) -> None:
+        ours = await trial.put("nightly", tenant="ours")
+        theirs = await trial.put("nightly", tenant="theirs")
+        assert await trial.store.get_schedule("nightly", tenant="ours") == ours
+        assert await trial.store.get_schedule("nightly", tenant="theirs") == theirs
+        assert await trial.store.get_schedule(ours.id, tenant="theirs") is None
+        assert await trial.store.get_schedule("nightly", tenant="others") is None
+
+    async def test_a_client_request_id_is_used_once_whatever_became_of_it(self, trial: Trial) -> None:
+        first = await trial.put("one", client_request_id="r1")
+        again = await trial.put_in_vain("two", client_request_id="r1")
+        assert isinstance(again, ClientRequestIdInUse)
+        assert again.existing_id == first.id
+        await trial.delete(first)
+        after_deletion = await trial.put_in_vain("three", client_request_id="r1")
+        assert isinstance(after_deletion, ClientRequestIdInUse)
+        assert after_deletion.existing_id == first.id
+        await trial.put("four", client_request_id="r1", tenant="another")
+
+    async def test_a_deleted_schedule_gives_its_key_back(self, trial: Trial) -> None:
+        first = await trial.put("nightly")
+        await trial.delete(first)
+        second = await trial.put("nightly")
+        assert (await trial.schedule("nightly")).id == second.id
+
+    async def test_one_that_is_refused_does_not_hinder_the_others(self, trial: Trial) -> None:
+        await trial.put("taken")
+        past = Once("2026-01-04T00:00:00Z")
+        new = [trial.new("a"), trial.new("taken"), trial.new("b", past), trial.new("c"), trial.new("a")]
+        a, taken, late, c, again = await trial.store.put_schedules(new)
+        assert isinstance(a, Schedule)
+        assert isinstance(taken, KeyInUse)
+        assert isinstance(late, MomentInPast)
+        assert isinstance(c, Schedule)
+        assert isinstance(again, KeyInUse)
+        assert await trial.schedule("a") == a
+        assert await trial.schedule("c") == c
+        assert await trial.store.get_schedule("b") is None
+
+    async def test_nothing_to_put_is_fine(self, trial: Trial) -> None:
+        assert await trial.store.put_schedules([]) == []
+
+    async def test_a_schedule_may_be_born_paused(self, trial: Trial) -> None:
+        put = await trial.put(paused_at=1, pause_reason="not yet")
+        assert put.facts.paused_at == trial.clock.now()
+        assert put.cursor.fire_at is None
+        trial.clock.move(minutes=5)
+        assert (await trial.fire()).windows == 0
+
+
+class TestChangingSchedules:
+    async def test_a_paused_schedule_does_not_fire_until_it_is_resumed(self, trial: Trial) -> None:
+        put = await trial.put()
+        paused = await trial.pause(put)
+        assert not paused.enabled
+        assert paused.paused_reason == "on leave"
+        trial.clock.move(minutes=60, seconds=30)
+        assert (await trial.fire()).windows == 0
+        resumed = await trial.resume(put)
+        assert resumed.enabled
+        assert resumed.next_fire_at == to_datetime(trial.clock.now() + 30_000)
+        assert await trial.runs(put) == []
+        trial.clock.move(seconds=30)
+        assert (await trial.fire()).runs == 1
+
+    async def test_a_change_is_dated_by_the_store(self, trial: Trial) -> None:
+        put = await trial.put()
+        trial.clock.move(seconds=7)
+        assert (await trial.pause(put)).facts.updated_at == trial.clock.now()
+
+    async def test_a_change_that_decides_nothing_changes_nothing(self, trial: Trial, access: Access) -> None:
+        put = await trial.put()
+        before = await access.dump()
+        trial.clock.move(seconds=1)
+        assert await trial.store.change_schedule(put.key, lambda found, now: None) == put
+        assert await access.dump() == before
+
+    async def test_an_unknown_or_foreign_schedule_is_not_changed(self, trial: Trial) -> None:
+        put = await trial.put(tenant="ours")
+        asked: list[Schedule] = []
+        for ref, tenant in (("unknown", None), (trial.id(), None), (put.key, "theirs"), (put.id, "theirs")):
+            changed = await trial.store.change_schedule(ref, lambda found, now: asked.append(found), tenant=tenant)
+            assert changed is None
+        assert asked == []
+
+    async def test_an_edit_makes_a_revision_and_leaves_the_time_alone(self, trial: Trial) -> None:
+        put = await trial.put(payload='{"n":1}')
+        edited = await trial.edit(put, definition=replace(put.definition, payload='{"n":2}'))
+        assert edited.revision == 2
+        assert edited.payload == {"n": 2}
+        assert edited.cursor == replace(put.cursor, revision=2)
+        assert await trial.schedule(put) == edited
+
+    async def test_an_edited_timing_moves_the_next_window(self, trial: Trial) -> None:
+        put = await trial.put(timing=Every(minutes=1))
+        edited = await trial.edit(put, definition=replace(put.definition, timing=Cron("30 0 * * *")))
+        assert edited.next_window_at == to_datetime(trial.clock.now() + 30 * 60_000)
+        trial.clock.move(minutes=29)
+        assert (await trial.fire()).windows == 0
+        trial.clock.move(minutes=1)
+        assert (await trial.fire()).runs == 1
+
+    async def test_a_run_keeps_the_revision_it_was_fired_under(self, trial: Trial) -> None:
+        put = await trial.put(payload='{"n":1}', overlap=Overlap.ALLOW)
+        trial.clock.move(minutes=1)
+        await trial.fire()
+        await trial.edit(put, definition=replace(put.definition, payload='{"n":2}'))
+        trial.clock.move(minutes=1)
+        await trial.fire()
+        claims = await (await trial.worker()).claim()
+        assert [(claim.revision, claim.payload) for claim in claims] == [(1, '{"n":1}'), (2, '{"n":2}')]
+
+    async def test_a_stale_revision_is_refused_and_changes_nothing(self, trial: Trial, access: Access) -> None:
+        put = await trial.put()
+        await trial.edit(put, definition=replace(put.definition, priority=1), expected_revision=1)
+        before = await access.dump()
+        with pytest.raises(RevisionStale):
+            await trial.edit(put, definition=replace(put.definition, priority=2), expected_revision=1)
+        assert await access.dump() == before
+
+    async def test_a_cancelled_schedule_ends_what_waits_and_fires_no_more(self, trial: Trial) -> None:
+        put = await trial.put()
+        trial.clock.move(minutes=1)
+        await trial.fire()
+        cancelled = await trial.cancel(put)
+        assert cancelled.status is ScheduleStatus.CANCELLED
+        (run,) = await trial.runs(put)
+        assert (run.status, run.reason) == ("cancelled", "schedule_cancelled")
+        trial.clock.move(minutes=5)
+        assert (await trial.fire()).windows == 0
+        assert (await trial.cancel(put)).status is ScheduleStatus.CANCELLED
+
+    async def test_a_cancelled_schedule_gives_its_running_run_no_further_attempt(self, trial: Trial) -> None:
+        put = await trial.put()
+        trial.clock.move(minutes=1)
+        await trial.fire()
+        worker = await trial.worker()
+        claim = await worker.claim_one()
+        await trial.cancel(put)
+        assert (await trial.run(claim)).status == "running"
+        settled = await worker.fail(claim)
+        assert settled.ended == {claim.id: "failed"}
+
+    async def test_a_deleted_schedule_is_gone_but_its_runs_are_kept(self, trial: Trial) -> None:
+        put = await trial.put(overlap=Overlap.QUEUE)
+        trial.clock.move(minutes=1)
+        await trial.fire()
+        worker = await trial.worker()
+        running = await worker.claim_one()
+        trial.clock.move(minutes=1)
+        await trial.fire()
+        await trial.delete(put)
+        assert await trial.store.get_schedule(put.id) is None
+        assert await trial.store.get_schedule(put.key) is None
+        assert await trial.statuses(put) == ["running", "cancelled"]
+        assert (await worker.complete(running)).ended == {running.id: "completed"}
+        trial.clock.move(minutes=5)
+        assert (await trial.fire()).windows == 0
+        assert await trial.statuses(put) == ["completed", "cancelled"]
+
+    async def test_a_delete_may_tell_running_runs_to_stop(self, trial: Trial) -> None:
+        put = await trial.put()
+        trial.clock.move(minutes=1)
+        await trial.fire()
+        worker = await trial.worker()
+        claim = await worker.claim_one()
+        await trial.delete(put, cancel_running=True)
+        (held,) = (await worker.beat()).held
+        assert held.cancel_requested
+        assert (await worker.complete(claim)).ended == {claim.id: "cancelled"}

@@ -1,0 +1,68 @@
+"""The rows behind a store, in one shape for all: what a dump holds and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+Rows = list[tuple[Any, ...]]
+Dump = dict[str, Rows]
+
+_FACTS = (
+    "id key name tenant description owner correlation_id client_request_id tags app revision paused_at paused_until "
+    "paused_by pause_reason created_at created_by updated_at ended_at deleted_at replaces replaced_by kind job topic"
+)
+_CURSOR = "schedule_id revision status window_at next_window_at fire_at slot fired failures last_fired_at error tenant"
+_RUN = (
+    "id schedule_id revision kind window_at tenant job queue priority due_at slot hold lane attempt max_attempts fence "
+    "claimed_by deadline_at cancel_at fired_at started_at timeout_ms payload"
+)
+_HISTORY = (
+    "id schedule_id revision kind window_at since windows tenant job queue priority status reason attempt max_attempts "
+    "fence session due_at fired_at started_at finished_at error payload result acked_at"
+)
+
+TABLES: Mapping[str, tuple[str, ...]] = {
+    "tenants": ("id", "slots"),
+    "schedules": tuple(_FACTS.split()),
+    "revisions": ("schedule_id", "revision", "body", "payload", "made_at", "made_by"),
+    "cursors": tuple(_CURSOR.split()),
+    "runs": tuple(_RUN.split()),
+    "history": tuple(_HISTORY.split()),
+    "attempts": ("run_id", "fence", "attempt", "outcome", "error", "started_at", "ended_at", "session"),
+    "instances": (
+        "session", "name", "host", "pid", "roles", "version", "tz_version", "jobs", "started_at", "expires_at",
+    ),
+    "leases": ("role", "session", "term", "expires_at"),
+}  # fmt: skip
+"""Table by table, without the prefix ``duly_``: the columns of a dump, in their order; the first ones are the key."""
+
+
+def sorted_rows(rows: Iterable[Sequence[Any]]) -> Rows:
+    """Rows in the order of their keys, with every id as text."""
+    plain = [tuple(value if isinstance(value, int | str | None) else str(value) for value in row) for row in rows]
+    return sorted(plain, key=lambda row: tuple(map(str, row)))
+
+
+def differences(one: Dump, other: Dump) -> list[str]:
+    """Say row by row in what two dumps differ; nothing when they are equal."""
+    found: list[str] = []
+    for table, columns in TABLES.items():
+        ours, theirs = _by_key(one[table], table), _by_key(other[table], table)
+        for key in sorted(ours.keys() | theirs.keys(), key=str):
+            if key not in theirs:
+                found.append(f"{table} {key}: only in the first")
+            elif key not in ours:
+                found.append(f"{table} {key}: only in the second")
+            else:
+                pairs = zip(columns, ours[key], theirs[key], strict=True)
+                found += [f"{table} {key}: {name} {a!r} != {b!r}" for name, a, b in pairs if a != b]
+    return found
+
+
+_KEYS = {"revisions": 2, "attempts": 2}
+
+
+def _by_key(rows: Rows, table: str) -> dict[tuple[Any, ...], tuple[Any, ...]]:
+    width = _KEYS.get(table, 1)
+    return {row[:width]: row for row in rows}

@@ -1,0 +1,832 @@
+"""The store that the others are measured against: dictionaries, loops and the pure rules, nothing clever.
+
+It keeps every promise of ``duly.store.protocol`` in the plainest way, one call after another, in memory. It shares
+the rules of ``duly.core`` and the text of a definition with the SQL stores, and none of their statements or programs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, astuple, dataclass, replace
+from typing import Any
+
+from duly.core.errors import ClientRequestIdInUse, DulyError, KeyInUse, RunActive
+from duly.core.ids import is_id
+from duly.core.instants import to_datetime
+from duly.core.policy import Retry
+from duly.core.rules.editing import Change, pause, resume
+from duly.core.rules.firing import FireRules, first_cursor, plan
+from duly.core.rules.overlap import admit_manual
+from duly.core.rules.settling import Again, after_run, lane_release
+from duly.core.rules.settling import settle as decide
+from duly.core.run import (
+    Cancelled,
+    Claim,
+    Completed,
+    Failed,
+    Hold,
+    Lost,
+    NewRun,
+    OpenRun,
+    Outcome,
+    Reason,
+    Released,
+    Run,
+    RunKind,
+    RunStatus,
+    Snoozed,
+)
+from duly.core.schedule import Cursor, Definition, Facts, Schedule, TargetKind
+from duly.core.timing import Cron, Every
+from duly.runtime.clock import Clock
+from duly.store.codec import encode_body, encode_words, facts_row
+from duly.store.values import (
+    Beat,
+    Claimed,
+    Fired,
+    Grab,
+    Held,
+    Instance,
+    NewRequest,
+    NewSchedule,
+    Page,
+    Put,
+    Recovered,
+    RunFilter,
+    ScheduleFilter,
+    SetAside,
+    Settled,
+    Settlement,
+    Triggered,
+)
+from duly.testing.contract.tables import TABLES, Dump, sorted_rows
+
+SET_ASIDE_FOR_MS = 60_000
+DEADLINE_GRACE_MS = 30_000
+NO_LIMIT = 10**9
+
+
+@dataclass(slots=True, kw_only=True)
+class OpenRow:
+    """A run that has not ended."""
+
+    id: str
+    schedule_id: str | None
+    revision: int | None
+    kind: str
+    window_at: int | None
+    tenant: str
+    job: str
+    queue: str
+    priority: int
+    due_at: int
+    slot: int
+    hold: int
+    lane: str | None
+    attempt: int = 0
+    max_attempts: int
+    fence: int = 0
+    claimed_by: int | None = None
+    deadline_at: int | None = None
+    cancel_at: int | None = None
+    fired_at: int
+    started_at: int | None = None
+    timeout_ms: int | None
+    payload: str | None
+
+
+@dataclass(slots=True, kw_only=True)
+class EndedRow:
+    """A run that has ended, or windows that were skipped."""
+
+    id: str
+    schedule_id: str | None
+    revision: int | None
+    kind: str
+    window_at: int | None
+    since: int | None = None
+    windows: int | None = None
+    tenant: str
+    job: str
+    queue: str
+    priority: int = 0
+    status: str
+    reason: str | None
+    attempt: int = 0
+    max_attempts: int = 0
+    fence: int = 0
+    session: int | None = None
+    due_at: int
+    fired_at: int
+    started_at: int | None = None
+    finished_at: int
+    error: str | None = None
+    payload: str | None = None
+    result: str | None = None
+    acked_at: int | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class AttemptRow:
+    run_id: str
+    fence: int
+    attempt: int
+    outcome: str
+    error: str | None
+    started_at: int | None
+    ended_at: int
+    session: int
+
+
+@dataclass(slots=True, kw_only=True)
+class RevisionRow:
+    definition: Definition
+    made_at: int
+    made_by: str | None
+
+
+class Model:
+    """A ``Store`` in memory. Every method is one step: nothing runs beside it."""
+
+    name = "model"
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.tenants: dict[str, int] = {}
+        self.facts: dict[str, Facts] = {}
+        self.revisions: dict[tuple[str, int], RevisionRow] = {}
+        self.cursors: dict[str, Cursor] = {}
+        self.runs: dict[str, OpenRow] = {}
+        self.history: dict[str, EndedRow] = {}
+        self.attempts: dict[tuple[str, int], AttemptRow] = {}
+        self.instances: dict[int, Instance] = {}
+        self.leases: dict[str, tuple[int, int, int]] = {}
+
+    async def open(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+    async def now(self) -> int:
+        return self._clock.now()
+
+    def on_change(self, listener: Callable[[str], None]) -> None: ...
+
+    def dump(self) -> Dump:
+        """Everything there is, in the shape of ``duly.testing.contract.tables``."""
+        rows: dict[str, Iterable[Sequence[Any]]] = {
+            "tenants": self.tenants.items(),
+            "schedules": [[*facts_row(f), *_derived(self._definition(id))] for id, f in self.facts.items()],
+            "revisions": [
+                (id, number, encode_body(r.definition), r.definition.payload, r.made_at, r.made_by)
+                for (id, number), r in self.revisions.items()
+            ],
+            "cursors": [
+                (*(str(v) if n == "status" else v for n, v in asdict(c).items()), self.facts[id].tenant)
+                for id, c in self.cursors.items()
+            ],
+            "runs": map(astuple, self.runs.values()),
+            "history": map(astuple, self.history.values()),
+            "attempts": map(astuple, self.attempts.values()),
+            "instances": [
+                [encode_words(v) if n in ("roles", "jobs") else v for n, v in asdict(i).items()]
+                for i in self.instances.values()
+            ],
+            "leases": [(role, *lease) for role, lease in self.leases.items()],
+        }
+        return {table: sorted_rows(rows[table]) for table in TABLES}
+
+    # Schedules
+
+    async def put_schedules(self, new: Sequence[NewSchedule]) -> list[Put]:
+        now = self._clock.now()
+        tried = [self._put(item, now) for item in new]
+        # Why one was refused is judged when all the others have found their place.
+        return [put or self._why_refused(item.facts) for put, item in zip(tried, new, strict=True)]
+
+    def _put(self, item: NewSchedule, now: int) -> Put | None:
+        facts = replace(item.facts, created_at=now, updated_at=now, paused_at=item.facts.paused_at and now)
+        # A place in the line is taken even by one that is refused: places are plenty, and need no giving back.
+        slot = self.tenants[facts.tenant] = self.tenants.get(facts.tenant, 0) + 1
+        try:
+            cursor = first_cursor(facts.id, item.definition, now=now, slot=slot, paused=facts.paused_at is not None)
+        except DulyError as error:
+            return error
+        if self._in_the_way(facts):
+            return None
+        self.facts[facts.id] = facts
+        self.revisions[facts.id, facts.revision] = RevisionRow(
+            definition=item.definition, made_at=now, made_by=facts.created_by
+        )
+        self.cursors[facts.id] = cursor
+        return self._schedule(facts.id)
+
+    def _in_the_way(self, facts: Facts) -> list[Facts]:
+        """Schedules of the same id, the same key, or the same client request."""
+        return [
+            other
+            for other in self.facts.values()
+            if other.id == facts.id
+            or ((other.tenant, other.key) == (facts.tenant, facts.key) and other.deleted_at is None)
+            or (other.tenant == facts.tenant and other.client_request_id == facts.client_request_id is not None)
+        ]
+
+    def _why_refused(self, facts: Facts) -> Put:
+        others = self._in_the_way(facts)
+        for other in others:
+            if other.id == facts.id and other.deleted_at is None:
+                return self._schedule(facts.id)
+        for other in others:
+            if facts.client_request_id is not None and other.client_request_id == facts.client_request_id:
+                return ClientRequestIdInUse(facts.client_request_id, other.id)
+        for other in others:
+            if other.key == facts.key and other.deleted_at is None:
+                return KeyInUse(facts.key, other.id)
+        return KeyInUse(facts.key, facts.id)
+
+    async def change_schedule(
+        self, ref: str, change: Callable[[Schedule, int], Change | None], *, tenant: str | None = None
+    ) -> Schedule | None:
+        now = self._clock.now()
+        schedule = self._find(ref, tenant)
+        if schedule is None:
+            return None
+        changed = change(schedule, now)
+        if changed is not None:
+            self._apply(changed, now)
+            schedule = Schedule(self.facts[schedule.id], self._definition(schedule.id), self.cursors[schedule.id])
+        return schedule
+
+    def _apply(self, changed: Change, now: int) -> None:
+        facts = self.facts[changed.facts.id] = replace(changed.facts, updated_at=now)
+        self.cursors[facts.id] = changed.cursor
+        if changed.definition is not None:
+            self.revisions[facts.id, facts.revision] = RevisionRow(
+                definition=changed.definition, made_at=now, made_by=changed.by
+            )
+        for run in self._open_rows(facts.id):
+            if run.claimed_by is None and changed.cancel_waiting:
+                self._end(run, now, RunStatus.CANCELLED, changed.reason)
+            if run.claimed_by is not None and changed.cancel_running:
+                run.cancel_at = run.cancel_at or now
+            if run.claimed_by is not None and changed.last_attempt:
+                run.max_attempts = run.attempt
+        if changed.release_lane:
+            self._release_lane(facts.id)
+
+    async def get_schedule(self, ref: str, *, tenant: str | None = None) -> Schedule | None:
+        return self._find(ref, tenant)
+
+    async def list_schedules(self, where: ScheduleFilter, *, limit: int, after: str | None = None) -> Page[Schedule]:
+        def wanted(schedule: Schedule) -> bool:
+            facts = schedule.facts
+            _, job, topic = _derived(schedule.definition)
+            return (
+                facts.deleted_at is None
+                and where.tenant in (None, facts.tenant)
+                and where.owner in (None, facts.owner)
+                and where.job in (None, job)
+                and where.topic in (None, topic)
+                and where.app in (None, facts.app)
+                and where.status in (None, schedule.status)
+                and where.enabled in (None, schedule.enabled)
+                and (where.tag is None or where.tag in facts.tags)
+                and (not where.q or any(where.q.lower() in text.lower() for text in (facts.name, facts.key)))
+            )
+
+        everything = [self._schedule(id) for id in sorted(self.facts) if after is None or id > after]
+        found = [_without_payload(schedule) for schedule in everything if wanted(schedule)]
+        return Page(found[:limit], found[limit - 1].id if len(found) > limit else None)
+
+    def _schedule(self, id: str) -> Schedule:
+        return Schedule(self.facts[id], self._definition(id), self.cursors[id])
+
+    def _definition(self, id: str) -> Definition:
+        return self.revisions[id, self.facts[id].revision].definition
+
+    def _find(self, ref: str, tenant: str | None) -> Schedule | None:
+        live = [f for f in self.facts.values() if f.deleted_at is None and tenant in (None, f.tenant)]
+        by_id = [f.id for f in live if is_id(ref) and f.id == ref]
+        by_key = [f.id for f in live if f.key == ref]
+        found = by_id or by_key
+        return self._schedule(found[0]) if found else None
+
+    # Firing
+
+    async def fire_due(self, *, limit: int, rules: FireRules, grab: Grab | None = None) -> Fired:
+        now = self._clock.now()
+        due = self._due(now)[:limit]
+        windows = runs = skipped = duplicates = 0
+        lateness: list[int] = []
+        set_aside: list[SetAside] = []
+        claims: list[Claim] = []
+        for cursor in due:
+            if windows >= limit:
+                break
+            tenant = self.facts[cursor.schedule_id].tenant
+            open_runs = self._open_runs(cursor.schedule_id)
+            definition = self.revisions[cursor.schedule_id, cursor.revision].definition
+            try:
+                planned = plan(
+                    cursor, definition, open_runs, now=now, rules=rules, tenant=tenant, budget=limit - windows
+                )
+            except Exception as error:  # noqa: BLE001  # a broken schedule is set aside, whatever broke it
+                text = f"{type(error).__name__}: {error}"
+                self.cursors[cursor.schedule_id] = replace(cursor, fire_at=now + SET_ASIDE_FOR_MS, error=text)
+                set_aside.append(SetAside(cursor.schedule_id, text))
+                continue
+            windows += len(planned.runs) or 1
+            for id in planned.cancel_waiting:
+                self._end(self.runs[id], now, RunStatus.CANCELLED, Reason.SUPERSEDED)
+            for id in planned.cancel_running:
+                self.runs[id].cancel_at = self.runs[id].cancel_at or now
+            inserted = [run for run in planned.runs if self._insert(run)]
+            for run in inserted:
+                if grab and len(claims) < grab.slots and self._grabs(run, grab):
+                    self._give(self.runs[run.id], grab.session, now)
+                    claims.append(self._claim(self.runs[run.id]))
+            runs += len(inserted)
+            duplicates += len(planned.runs) - len(inserted)
+            for skip in planned.skips:
+                skipped += skip.windows
+                if skip.id not in self.runs and skip.id not in self.history:
+                    row = asdict(skip) | {"reason": skip.reason.value}
+                    self.history[skip.id] = EndedRow(
+                        **row, kind="window", tenant=tenant, status="skipped", due_at=now, finished_at=now
+                    )
+            self._move(planned.cursor, now)
+            if planned.runs and cursor.fire_at is not None:
+                lateness.append(now - cursor.fire_at)
+        return Fired(
+            now=now,
+            windows=windows,
+            runs=runs,
+            skipped=skipped,
+            duplicates=duplicates,
+            claims=claims,
+            lateness_ms=lateness,
+            set_aside=set_aside,
+            next_fire_at=min((c.fire_at for c in self.cursors.values() if c.fire_at is not None), default=None),
+            more=bool(due) and (len(due) >= limit or windows >= limit),
+        )
+
+    async def set_aside_next(self, error: str) -> None:
+        now = self._clock.now()
+        for cursor in self._due(now)[:1]:
+            self.cursors[cursor.schedule_id] = replace(cursor, fire_at=now + SET_ASIDE_FOR_MS, error=error)
+
+    def _grabs(self, run: NewRun, grab: Grab) -> bool:
+        return grab.session in self.instances and run.job in grab.jobs and run.hold == Hold.NONE
+
+    def _due(self, now: int) -> list[Cursor]:
+        due = [c for c in self.cursors.values() if c.fire_at is not None and c.fire_at <= now]
+        return sorted(due, key=lambda c: (c.fire_at, c.slot))
+
+    def _insert(self, run: NewRun) -> bool:
+        if run.id in self.runs or run.id in self.history:
+            return False
+        row = asdict(run) | {"kind": run.kind.value, "hold": int(run.hold)}
+        self.runs[run.id] = OpenRow(**row)
+        return True
+
+    # Runs
+
+    async def enqueue(self, requests: Sequence[NewRequest]) -> list[Run]:
+        now = self._clock.now()
+        answers: list[Run] = []
+        for request in requests:
+            due_at = now if request.run_at is None else request.run_at
+            asked = {name: value for name, value in asdict(request).items() if name != "run_at"}
+            self._insert(NewRun(**asked, kind=RunKind.DIRECT, due_at=due_at, fired_at=now))
+            answers.append(self._run(request.id))
+        return answers
+
+    async def trigger(
+        self, ref: str, *, run_id: str, payload: str | None, force: bool, rules: FireRules, tenant: str | None = None
+    ) -> Triggered | None:
+        now = self._clock.now()
+        schedule = self._find(ref, tenant)
+        if schedule is None:
+            return None
+        if run_id in self.runs or run_id in self.history:
+            return Triggered(self._run(run_id), created=False)
+        definition = schedule.definition
+        admission = admit_manual(definition, self._open_runs(schedule.id), force)
+        if admission.refused:
+            raise RunActive("a run has not ended", schedule_id=schedule.id)
+        for id in admission.cancel_waiting:
+            self._end(self.runs[id], now, RunStatus.CANCELLED, Reason.SUPERSEDED)
+        for id in admission.cancel_running:
+            self.runs[id].cancel_at = self.runs[id].cancel_at or now
+        self._insert(
+            NewRun(
+                id=run_id,
+                job=definition.target.handler,
+                kind=RunKind.MANUAL,
+                due_at=now,
+                fired_at=now,
+                schedule_id=schedule.id,
+                revision=schedule.revision,
+                tenant=schedule.facts.tenant,
+                queue=definition.queue,
+                priority=definition.priority,
+                slot=schedule.cursor.slot,
+                hold=admission.hold,
+                lane=schedule.id if definition.uses_lane and not force else None,
+                max_attempts=definition.retry.max_attempts if definition.retry else rules.default_max_attempts,
+                timeout_ms=definition.timeout_ms,
+                payload=payload,
+            )
+        )
+        return Triggered(self._run(run_id), created=True)
+
+    async def request_cancel(self, run_id: str) -> Run | None:
+        now = self._clock.now()
+        run = self.runs.get(run_id)
+        if run is not None and run.claimed_by is not None:
+            run.cancel_at = run.cancel_at or now
+        elif run is not None:
+            self._end(run, now, RunStatus.CANCELLED, Reason.CANCEL_REQUESTED)
+            self._after_runs([(run, RunStatus.CANCELLED)], now)
+        return self._run(run_id) if run_id in self.runs or run_id in self.history else None
+
+    async def get_run(self, run_id: str) -> Run | None:
+        return self._run(run_id) if run_id in self.runs or run_id in self.history else None
+
+    async def list_runs(self, where: RunFilter, *, limit: int, after: str | None = None) -> Page[Run]:
+        ids = sorted([*self.runs, *self.history], reverse=True)
+        found = [
+            replace(run, payload_json=None, result_json=None)
+            for run in (self._run(id) for id in ids if after is None or id < after)
+            if where.tenant in (None, run.tenant)
+            and where.schedule_id in (None, run.schedule_id)
+            and where.job in (None, run.job)
+            and where.status in (None, run.status)
+        ]
+        return Page(found[:limit], found[limit - 1].id if len(found) > limit else None)
+
+    def _run(self, id: str) -> Run:
+        """A run as people see it."""
+        row: Any = self.runs.get(id) or self.history[id]
+        is_open = id in self.runs
+        waiting = RunStatus.RUNNING if is_open and row.claimed_by is not None else RunStatus.PENDING
+        session = row.claimed_by if is_open else row.session
+        instance = self.instances.get(session)
+        facts = self.facts.get(row.schedule_id)
+        revision = self.revisions.get((row.schedule_id, row.revision))
+        payload = row.payload if row.payload is not None or revision is None else revision.definition.payload
+        return Run(
+            id=id,
+            status=waiting if is_open else RunStatus(row.status),
+            kind=RunKind(row.kind),
+            job=row.job,
+            queue=row.queue,
+            attempt=row.attempt,
+            max_attempts=row.max_attempts,
+            fence=row.fence,
+            fired_at=to_datetime(row.fired_at),
+            scheduled_at=to_datetime(row.due_at if row.window_at is None else row.window_at),
+            schedule_id=row.schedule_id,
+            schedule_key=facts.key if facts else None,
+            revision=row.revision,
+            window_at=to_datetime(row.window_at),
+            since=None if is_open else to_datetime(row.since),
+            window_count=None if is_open else row.windows,
+            tenant=row.tenant,
+            priority=row.priority,
+            due_at=to_datetime(row.due_at),
+            started_at=to_datetime(row.started_at),
+            completed_at=None if is_open else to_datetime(row.finished_at),
+            cancel_requested=is_open and row.cancel_at is not None,
+            hold=row.hold if is_open else 0,
+            reason=None if is_open else row.reason,
+            error_message=None if is_open else row.error,
+            instance=instance.name if instance else None,
+            payload_json=payload,
+            result_json=None if is_open else row.result,
+        )
+
+    # Claiming and settling
+
+    async def claim_runs(self, session: int, *, jobs: Sequence[str], limit: int) -> Claimed:
+        now = self._clock.now()
+        if session not in self.instances:
+            return Claimed(now, [], alive=False)
+        waiting = [run for run in self.runs.values() if run.claimed_by is None and run.hold == 0]
+        ready = [run for run in waiting if run.due_at <= now and run.job in jobs]
+        ready.sort(key=lambda run: (-run.priority, run.queue, run.due_at, run.slot))
+        claims: list[Claim] = []
+        for run in ready[:limit]:
+            self._give(run, session, now)
+            claims.append(self._claim(run))
+        claims.sort(key=lambda claim: (-self.runs[claim.id].priority, claim.queue, claim.due_at, claim.id))
+        later = [run.due_at for run in waiting if run.due_at > now]
+        return Claimed(now, claims, next_due_at=min(later, default=None) if len(claims) < limit else None)
+
+    def _give(self, run: OpenRow, session: int, now: int) -> None:
+        """Put a run into the hands of a session."""
+        run.claimed_by = session
+        run.fence += 1
+        run.attempt += 1
+        run.started_at = now
+        run.deadline_at = None if run.timeout_ms is None else now + run.timeout_ms + DEADLINE_GRACE_MS
+
+    def _claim(self, run: OpenRow) -> Claim:
+        revision = self.revisions.get((run.schedule_id or "", run.revision or 0))
+        definition = revision.definition if revision else None
+        payload = run.payload if run.payload is not None or definition is None else definition.payload
+        return Claim(
+            id=run.id,
+            job=run.job,
+            kind=run.kind,
+            queue=run.queue,
+            attempt=run.attempt,
+            max_attempts=run.max_attempts,
+            fence=run.fence,
+            payload=payload or "",  # never empty: a direct run has its own
+            schedule_id=run.schedule_id,
+            revision=run.revision,
+            window_at=run.window_at,
+            due_at=run.due_at,
+            fired_at=run.fired_at,
+            lane=run.lane,
+            timeout_ms=run.timeout_ms,
+            tenant=run.tenant,
+            definition=definition,
+        )
+
+    async def settle(self, settlements: Sequence[Settlement]) -> Settled:
+        return self._settle(settlements, self._clock.now())
+
+    def _settle(self, settlements: Sequence[Settlement], now: int) -> Settled:
+        ended: dict[str, RunStatus] = {}
+        lost: list[str] = []
+        touched: list[tuple[OpenRow, RunStatus | None]] = []
+        for settlement in settlements:
+            run = self.runs.get(settlement.claim.id)
+            if run is None or (run.fence, run.claimed_by) != (settlement.claim.fence, settlement.session):
+                if not self._settled_already(settlement):
+                    lost.append(settlement.claim.id)
+                continue
+            status = self._settle_one(run, settlement, now)
+            if status is not None:
+                ended[run.id] = status
+            touched.append((run, status))
+        released = self._after_runs(touched, now)
+        return Settled(now, ended, lost, released)
+
+    def _settle_one(self, run: OpenRow, settlement: Settlement, now: int) -> RunStatus | None:
+        verdict = decide(
+            settlement.outcome,
+            run_id=run.id,
+            attempt=run.attempt,
+            max_attempts=run.max_attempts,
+            retry=settlement.retry,
+            cancel_requested=run.cancel_at is not None,
+        )
+        if verdict.error is not None:
+            self.attempts[run.id, run.fence] = AttemptRow(
+                run_id=run.id,
+                fence=run.fence,
+                attempt=run.attempt,
+                outcome=verdict.outcome if isinstance(verdict, Again) else verdict.status.value,
+                error=verdict.error,
+                started_at=run.started_at,
+                ended_at=now,
+                session=settlement.session,
+            )
+        if isinstance(verdict, Again):
+            run.claimed_by = run.deadline_at = None
+            run.due_at = now + verdict.after_ms
+            run.attempt -= not verdict.spends_attempt
+            return None
+        self._end(run, now, verdict.status, verdict.reason, verdict.error, verdict.result)
+        return verdict.status
+
+    def _settled_already(self, settlement: Settlement) -> bool:
+        """Whether this very settlement was written before, so that it was merely repeated."""
+        claim, outcome = settlement.claim, settlement.outcome
+        ended, attempt = self.history.get(claim.id), self.attempts.get((claim.id, claim.fence))
+        run = self.runs.get(claim.id)
+        if ended is not None and (ended.fence, ended.session) == (claim.fence, settlement.session):
+            return _says_the_same(outcome, ended.status, ended.reason)
+        if attempt is not None and attempt.session == settlement.session:
+            return _says_the_same(outcome, attempt.outcome, None)
+        given_back = run is not None and run.fence == claim.fence and run.claimed_by is None
+        return given_back and isinstance(outcome, Released | Snoozed | Cancelled)
+
+    def _end(
+        self,
+        run: OpenRow,
+        now: int,
+        status: RunStatus,
+        reason: Reason | None,
+        error: str | None = None,
+        result: str | None = None,
+    ) -> None:
+        del self.runs[run.id]
+        kept = {name: value for name, value in asdict(run).items() if name in EndedRow.__slots__}
+        self.history[run.id] = EndedRow(
+            **kept,
+            status=status.value,
+            reason=reason and reason.value,
+            session=run.claimed_by,
+            finished_at=now,
+            error=error,
+            result=result,
+        )
+
+    def _after_runs(self, touched: Sequence[tuple[OpenRow, RunStatus | None]], now: int) -> int:
+        """Let ended runs move their schedules, and release the runs that waited for them."""
+        schedules = {run.schedule_id for run, _ in touched if run.schedule_id in self.cursors}
+        for run, status in touched:
+            id = run.schedule_id
+            if status is None or id is None or id not in schedules or not self._moves(run):
+                continue
+            definition, paused = self._definition(id), self.facts[id].paused_at is not None
+            still_open = len(self._open_rows(id))
+            cursor, asked = after_run(
+                self.cursors[id],
+                definition,
+                status=status,
+                kind=RunKind(run.kind),
+                still_open=still_open,
+                now=now,
+                paused=paused,
+            )
+            self._move(cursor, now)
+            if asked is not None and self.facts[id].deleted_at is None:
+                self._apply(pause(self._schedule(id), now, reason=asked.reason, until=None, by="duly"), now)
+        return sum(self._release_lane(id) for id in schedules if id is not None)
+
+    def _moves(self, run: OpenRow) -> bool:
+        """Whether the end of a run can move its schedule: not where the run was fired under a plain definition."""
+        fired_under = self.revisions.get((run.schedule_id or "", run.revision or 0))
+        return fired_under is not None and fired_under.definition.end_of_run_moves_cursor
+
+    def _move(self, cursor: Cursor, now: int) -> None:
+        """Write a cursor that a fire or the end of a run has moved, and the end of its schedule if it is one."""
+        facts, before = self.facts[cursor.schedule_id], self.cursors[cursor.schedule_id]
+        if cursor.status.ended and not before.status.ended and facts.deleted_at is None:
+            self.facts[facts.id] = replace(facts, ended_at=now)
+        self.cursors[facts.id] = cursor
+
+    def _release_lane(self, schedule_id: str) -> int:
+        released = lane_release(self._definition(schedule_id), self._open_runs(schedule_id))
+        for id in released:
+            self.runs[id].hold = 0
+        return len(released)
+
+    def _open_rows(self, schedule_id: str | None) -> list[OpenRow]:
+        return [run for _, run in sorted(self.runs.items()) if run.schedule_id == schedule_id]
+
+    def _open_runs(self, schedule_id: str) -> list[OpenRun]:
+        return [
+            OpenRun(run.id, run.hold, run.claimed_by is not None, run.cancel_at is not None)
+            for run in self._open_rows(schedule_id)
+        ]
+
+    # Sessions
+
+    async def open_session(self, instance: Instance, *, lease_ms: int) -> int:
+        now = self._clock.now()
+        if instance.session not in self.instances:
+            self.instances[instance.session] = replace(instance, started_at=now, expires_at=now + lease_ms)
+        for run in self.runs.values():
+            if run.hold == 2 and run.job in instance.jobs:
+                run.hold = 0
+        return now
+
+    async def beat(self, session: int, *, lease_ms: int) -> Beat:
+        now = self._clock.now()
+        if session not in self.instances:
+            return Beat(now, alive=False)
+        self.instances[session] = replace(self.instances[session], expires_at=now + lease_ms)
+        held = [run for run in self.runs.values() if run.claimed_by == session]
+        return Beat(now, True, [Held(run.id, run.fence, run.cancel_at is not None) for run in held])
+
+    async def close_session(self, session: int) -> int:
+        held = [run for run in self.runs.values() if run.claimed_by == session]
+        self._settle([Settlement(self._claim(run), session, Released(), Retry()) for run in held], self._clock.now())
+        self.instances.pop(session, None)
+        return len(held)
+
+    async def take_lost(self, *, limit: int, rules: FireRules) -> Recovered:
+        now = self._clock.now()
+        dead = [session for session, instance in self.instances.items() if instance.expires_at < now]
+        for session in dead:
+            del self.instances[session]
+        settlements: list[Settlement] = []
+        for run in self.runs.values():
+            outcome = self._why_lost(run, now, rules)
+            if outcome is not None and run.claimed_by is not None and len(settlements) < limit:
+                claim = self._claim(run)
+                retry = claim.definition and claim.definition.retry
+                settlements.append(
+                    Settlement(claim, run.claimed_by, outcome, retry or Retry(rules.default_max_attempts))
+                )
+        settled = self._settle(settlements, now)
+        taken = [settlement.claim.id for settlement in settlements]
+        return Recovered(now, dead, taken, settled.ended, more=len(taken) >= limit)
+
+    def _why_lost(self, run: OpenRow, now: int, rules: FireRules) -> Outcome | None:
+        if run.claimed_by is None:
+            return None
+        if run.claimed_by not in self.instances:
+            return Lost("the worker stopped sending heartbeats")
+        if run.deadline_at is not None and run.deadline_at < now:
+            return Failed("the attempt passed its timeout and its worker did not report", timed_out=True)
+        if run.cancel_at is not None and run.cancel_at < now - rules.cancel_grace_ms:
+            return Cancelled()
+        return None
+
+    async def list_instances(self) -> list[Instance]:
+        now = self._clock.now()
+        return [instance for instance in self.instances.values() if instance.expires_at >= now]
+
+    async def take_lease(self, role: str, session: int, *, lease_ms: int) -> int | None:
+        now = self._clock.now()
+        holder, term, expires_at = self.leases.get(role, (session, 1, 0))
+        if holder != session and expires_at >= now:
+            return None
+        term += holder != session
+        self.leases[role] = (session, term, now + lease_ms)
+        return term
+
+    # Keeping
+
+    async def hold_unknown_jobs(self) -> Sequence[tuple[str, int]]:
+        now = self._clock.now()
+        live = [instance for instance in self.instances.values() if instance.expires_at >= now]
+        known = {job for instance in live for job in instance.jobs}
+        for run in self.runs.values():
+            due = run.claimed_by is None and run.hold == 0 and run.due_at <= now
+            if due and run.job not in known and any("worker" in instance.roles for instance in live):
+                run.hold = 2
+        held = [run.job for run in self.runs.values() if run.hold == 2]
+        return [(job, held.count(job)) for job in sorted(set(held))]
+
+    async def purge_history(self, *, finished_before: int, limit: int) -> int:
+        old = sorted(id for id, run in self.history.items() if run.finished_at < finished_before)[:limit]
+        for id in old:
+            del self.history[id]
+        for key in [key for key in self.attempts if key[0] in old]:
+            del self.attempts[key]
+        return len(old)
+
+    async def purge_schedules(self, *, ended_before: int, limit: int) -> int:
+        old = [id for id in sorted(self.facts) if self._purgeable(id, ended_before)][:limit]
+        for id in old:
+            del self.facts[id], self.cursors[id]
+            for key in [key for key in self.revisions if key[0] == id]:
+                del self.revisions[key]
+        return len(old)
+
+    def _purgeable(self, id: str, ended_before: int) -> bool:
+        facts = self.facts[id]
+        once = _derived(self._definition(id))[0] == "once"
+        deleted = facts.deleted_at is not None and facts.deleted_at < ended_before
+        ended = once and facts.ended_at is not None and facts.ended_at < ended_before
+        return (deleted or ended) and not self._open_rows(id)
+
+    async def resume_expired_pauses(self, *, limit: int) -> int:
+        now = self._clock.now()
+        resumed = 0
+        for id, facts in sorted(self.facts.items()):
+            over = facts.paused_until is not None and facts.paused_until <= now and facts.deleted_at is None
+            if not over or resumed >= limit:
+                continue
+            if self.cursors[id].status.ended:
+                self._apply(Change(replace(facts, paused_until=None), self.cursors[id]), now)
+            else:
+                # As of the end of the pause: a late janitor loses no window.
+                self._apply(resume(self._schedule(id), facts.paused_until or now, by="duly"), now)
+            resumed += 1
+        return resumed
+
+
+def _derived(definition: Definition) -> tuple[str, str, str | None]:
+    """Kind, job and topic: what lists filter by."""
+    timing, target = definition.timing, definition.target
+    kind = "cron" if isinstance(timing, Cron) else "interval" if isinstance(timing, Every) else "once"
+    return kind, target.handler, target.name if target.kind is TargetKind.TOPIC else target.topic
+
+
+def _without_payload(schedule: Schedule) -> Schedule:
+    return replace(schedule, definition=replace(schedule.definition, payload="{}"))
+
+
+def _says_the_same(outcome: Outcome, recorded: str, reason: str | None) -> bool:
+    """Whether a recorded end is what this outcome would have left, rather than what somebody else wrote."""
+    if recorded == RunStatus.CANCELLED:
+        return True
+    match outcome:
+        case Completed():
+            return recorded == RunStatus.COMPLETED
+        case Failed(timed_out=timed_out):
+            if recorded == RunStatus.FAILED:
+                return reason != Reason.LOST and (reason != Reason.TIMEOUT or timed_out)
+            return recorded == ("timed_out" if timed_out else "failed")
+        case Lost():
+            return recorded == "lost" or (recorded == RunStatus.FAILED and reason == Reason.LOST)
+        case _:
+            return False

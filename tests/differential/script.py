@@ -1,0 +1,458 @@
+"""Random operations on a store, drawn from a seed and from what the model holds."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from duly.core.ids import uuid7
+from duly.core.policy import Backoff, CatchUp, Missed, Overlap, Retry
+from duly.core.rules import editing
+from duly.core.rules.editing import Change
+from duly.core.rules.firing import FireRules
+from duly.core.run import Cancelled, Claim, Completed, Failed, Outcome, Released, RunStatus, Snoozed
+from duly.core.schedule import Definition, Facts, Schedule, Target, TargetKind
+from duly.core.timing import Cron, Every, Jitter, Once, Timing
+from duly.store.protocol import Store
+from duly.store.values import (
+    Claimed,
+    Fired,
+    Grab,
+    Instance,
+    NewRequest,
+    NewSchedule,
+    RunFilter,
+    ScheduleFilter,
+    Settlement,
+)
+from duly.testing import ManualClock
+from duly.testing.contract.trial import deleted
+from tests.differential.model import Model
+
+JOBS = ("a", "b", "c")
+MANY = 1000
+LEASE_MS = 15_000
+
+Call = Callable[[Store], Awaitable[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One call, the same for every store, and how to tell it to a reader."""
+
+    text: str
+    call: Call
+    writes: bool = True
+
+
+class Script:
+    """Draws the next operation; ``learn`` shows it what the model answered."""
+
+    def __init__(self, seed: int, model: Model, clock: ManualClock) -> None:
+        self._draw = random.Random(seed)
+        self._model = model
+        self._clock = clock
+        self._rules = FireRules()
+        self._tenants = ("", "acme") if seed % 3 == 0 else ("",)
+        self._count = 0
+        self._sessions: list[int] = []
+        self._claims: list[tuple[Claim, int]] = []
+        self._last: Operation | None = None
+
+    def next(self) -> Operation:
+        if not self._sessions:
+            return self._kept(self.open_session())
+        makers, weights = zip(*_WEIGHTS, strict=True)
+        while True:
+            operation: Operation | None = self._draw.choices(makers, weights)[0](self)
+            if operation is not None:
+                return self._kept(operation)
+
+    def learn(self, answer: Any) -> None:
+        if isinstance(answer, Claimed | Fired) and answer.claims:
+            session = self._claiming
+            self._claims += [(replace(claim), session) for claim in answer.claims]
+
+    def _kept(self, operation: Operation) -> Operation:
+        if operation.writes:
+            self._last = operation
+        return operation
+
+    # Schedules
+
+    def put(self) -> Operation:
+        new = [self._new_schedule() for _ in range(self._draw.choice((1, 1, 3)))]
+        text = ", ".join(f"{item.facts.key} {item.definition.timing!r} {item.definition.overlap}" for item in new)
+        return Operation(f"put {text}", lambda store: store.put_schedules(new))
+
+    def _new_schedule(self) -> NewSchedule:
+        draw = self._draw
+        key = f"k{draw.randrange(12)}"
+        facts = Facts(
+            id=self._id(),
+            key=key,
+            name=f"Name {key}",
+            tenant=draw.choice(self._tenants),
+            owner=draw.choice((None, "ann")),
+            tags=draw.choice(((), ("x",), ("x", "y"))),
+            client_request_id=draw.choice((None, None, f"r{draw.randrange(9)}")),
+            paused_at=draw.choice((None, None, None, 1)),
+            created_by="ann",
+        )
+        return NewSchedule(facts=facts, definition=self._definition(key))
+
+    def _definition(self, key: str) -> Definition:
+        draw = self._draw
+        return Definition(
+            key=key,
+            timing=self._timing(),
+            target=Target(TargetKind.JOB, draw.choice(JOBS)),
+            payload=draw.choice(("{}", "null", '{"n":1}')),
+            retry=draw.choice((None, Retry(2, Backoff.FIXED, delay=3, jitter=0), Retry(max_attempts=1))),
+            timeout_ms=draw.choice((None, 1000, 60_000)),
+            overlap=draw.choice(tuple(Overlap)),
+            max_queued=draw.choice((1, 2)),
+            max_concurrent=draw.choice((None, None, 2)),
+            catch_up=CatchUp(
+                draw.choice(tuple(Missed)), timedelta(minutes=draw.choice((1, 60))), draw.choice((2, 100))
+            ),
+            jitter=draw.choice((None, None, Jitter(0, 20_000))),
+            end_at=draw.choice((None, None, None, self._clock.now() + 120_000)),
+            max_runs=draw.choice((None, None, None, 2)),
+            queue=draw.choice(("q1", "q2")),
+            priority=draw.choice((0, 0, 5)),
+            pause_after_failures=draw.choice((None, None, 1)),
+            fire_current_window=draw.random() < 0.1,
+        )
+
+    def _timing(self) -> Timing:
+        draw = self._draw
+        seconds = draw.choice((2, 7, 30, 60))
+        return draw.choice(
+            (
+                Every(seconds=seconds),
+                Every(seconds=seconds),
+                Every(seconds=seconds, after_completion=True),
+                Cron("* * * * *"),
+                Cron("*/10 * * * * *"),
+                Once.at_instant(self._clock.now() + draw.randrange(1, 60_000)),
+                Once.at_instant(self._clock.now() - 5000, draw.choice(("reject", "fire"))),
+            )
+        )
+
+    def change(self) -> Operation | None:
+        schedule = self._schedule()
+        if schedule is None:
+            return None
+        draw = self._draw
+        verb = draw.choice(
+            ("pause", "pause", "resume", "resume", "cancel", "delete", "edit", "edit", "edit", "nothing")
+        )
+        hard = draw.random() < 0.5
+        rules: dict[str, Callable[[Schedule, int], Change | None]] = {
+            "pause": self._pause(),
+            "resume": lambda found, now: editing.resume(found, now, by="ann", catch_up=hard),
+            "cancel": lambda found, now: editing.cancel(found, now, by="ann"),
+            "delete": lambda found, now: deleted(found, now, by="ann", cancel_running=hard),
+            "edit": self._edit(schedule),
+            "nothing": lambda found, now: None,
+        }
+        rule, ref = rules[verb], draw.choice((schedule.id, schedule.key))
+        tenant = schedule.facts.tenant
+        return Operation(f"{verb} {schedule.key}", lambda store: store.change_schedule(ref, rule, tenant=tenant))
+
+    def _pause(self) -> Callable[[Schedule, int], Change]:
+        until = self._draw.choice((None, self._clock.now() + 10_000))
+        return lambda found, now: editing.pause(found, now, reason="rest", until=until, by="ann")
+
+    def _edit(self, schedule: Schedule) -> Callable[[Schedule, int], Change]:
+        draw = self._draw
+        other = self._definition(schedule.key)
+        names = draw.sample(
+            ("timing", "payload", "overlap", "max_queued", "catch_up", "jitter", "max_runs", "retry"), 2
+        )
+        definition = replace(schedule.definition, **{name: getattr(other, name) for name in names})
+        if definition.uses_lane and not schedule.definition.uses_lane and self._has_open_runs(schedule.id):
+            # A lane made around a run that is on: the contract's own test shows what the SQL stores do there.
+            definition = replace(schedule.definition, payload='{"n":2}')
+        expected = draw.choice((None, schedule.revision, schedule.revision + 1))
+        tags = draw.choice((("x",), ("z",)))
+        return lambda found, now: editing.edit(
+            found, now, by="bob", definition=definition, facts_changes={"tags": tags}, expected_revision=expected
+        )
+
+    def look_at_schedules(self) -> Operation:
+        draw = self._draw
+        where = ScheduleFilter(
+            tenant=draw.choice((None, "", "acme")),
+            owner=draw.choice((None, "ann")),
+            job=draw.choice((None, "a")),
+            tag=draw.choice((None, "x", "z")),
+            status=draw.choice((None, "active", "completed")),
+            enabled=draw.choice((None, True, False)),
+            q=draw.choice((None, "NAME K1", "k_")),
+        )
+        limit = draw.choice((2, 50))
+        after = draw.choice((None, *sorted(self._model.facts)))
+        call = lambda store: store.list_schedules(where, limit=limit, after=after)
+        return Operation(f"list schedules {where} after {after}", call, writes=False)
+
+    def look_at_a_schedule(self) -> Operation:
+        known = [(f.id, f.tenant) for f in self._model.facts.values()] + [(f"k{n}", "") for n in range(12)]
+        ref, tenant = self._draw.choice(known)
+        return Operation(f"get schedule {ref}", lambda store: store.get_schedule(ref, tenant=tenant), writes=False)
+
+    # Firing
+
+    def fire(self) -> Operation:
+        due = [(c.fire_at, c.slot) for c in self._model.cursors.values() if c.fire_at is not None]
+        limit = self._draw.choice((1, 3, MANY)) if len(due) == len(set(due)) else MANY
+        rules, grab = self._rules, None
+        if self._draw.random() < 0.3:
+            slots = self._draw.choice((1, 3)) if len(due) == len(set(due)) else MANY
+            grab = Grab(self._draw.choice(self._sessions), frozenset(self._draw.sample(JOBS, 2)), slots)
+            self._claiming = grab.session
+        return Operation(
+            f"fire {limit} {grab or ''}", lambda store: store.fire_due(limit=limit, rules=rules, grab=grab)
+        )
+
+    def set_aside(self) -> Operation | None:
+        due = [(c.fire_at, c.slot) for c in self._model.cursors.values() if c.fire_at is not None]
+        if len(due) != len(set(due)):
+            return None
+        return Operation("set aside the next", lambda store: store.set_aside_next("no"))
+
+    # Runs
+
+    def enqueue(self) -> Operation:
+        draw = self._draw
+        now = self._clock.now()
+        ids = draw.sample(sorted(self._model.runs), min(1, len(self._model.runs))) if draw.random() < 0.2 else []
+        requests = [
+            NewRequest(
+                id=id,
+                job=draw.choice(JOBS),
+                payload=draw.choice(("0", "null", '{"x":[]}')),
+                queue=draw.choice(("q1", "q2")),
+                max_attempts=draw.choice((1, 3)),
+                run_at=draw.choice((None, now + n - 20, now + 5000 + n)),
+                priority=draw.choice((0, 5)),
+                timeout_ms=draw.choice((None, 1000)),
+                tenant=draw.choice(self._tenants),
+            )
+            for n, id in enumerate([*ids, self._id(), self._id()][: draw.choice((1, 2, 3))])
+        ]
+        if draw.random() < 0.1:
+            requests.append(replace(requests[0], payload='"again"'))
+        return Operation(f"enqueue {[r.job for r in requests]}", lambda store: store.enqueue(requests))
+
+    def trigger(self) -> Operation | None:
+        schedule = self._schedule()
+        if schedule is None:
+            return None
+        draw = self._draw
+        words = {"run_id": self._id(), "payload": draw.choice((None, "null", "[1]")), "force": draw.random() < 0.3}
+        tenant, rules = schedule.facts.tenant, self._rules
+        call = lambda store: store.trigger(schedule.key, rules=rules, tenant=tenant, **words)
+        return Operation(f"trigger {schedule.key} {words}", call)
+
+    def cancel_run(self) -> Operation | None:
+        run_id = self._run_id()
+        if run_id is None:
+            return None
+        return Operation(f"cancel run {run_id}", lambda store: store.request_cancel(run_id))
+
+    def look_at_a_run(self) -> Operation | None:
+        run_id = self._run_id()
+        if run_id is None:
+            return None
+        return Operation(f"get run {run_id}", lambda store: store.get_run(run_id), writes=False)
+
+    def look_at_runs(self) -> Operation:
+        draw = self._draw
+        where = RunFilter(
+            tenant=draw.choice((None, "")),
+            schedule_id=draw.choice((None, *sorted(self._model.facts))),
+            job=draw.choice((None, "a")),
+            status=draw.choice((None, RunStatus.PENDING, RunStatus.RUNNING, RunStatus.COMPLETED, RunStatus.SKIPPED)),
+        )
+        limit, after = draw.choice((2, 50)), draw.choice((None, self._run_id()))
+        call = lambda store: store.list_runs(where, limit=limit, after=after)
+        return Operation(f"list runs {where} after {after}", call, writes=False)
+
+    # Claiming and settling
+
+    def claim(self) -> Operation:
+        draw = self._draw
+        order = [(r.queue, r.priority, r.due_at, r.slot) for r in self._model.runs.values() if r.claimed_by is None]
+        limit = draw.choice((1, 4, MANY)) if len(order) == len(set(order)) else MANY
+        session, jobs = draw.choice(self._sessions), draw.sample(JOBS, draw.choice((1, 2, 3)))
+        self._claiming = session
+        return Operation(
+            f"claim {limit} of {jobs} for {session}", lambda store: store.claim_runs(session, jobs=jobs, limit=limit)
+        )
+
+    def settle(self) -> Operation | None:
+        held = [(c, s) for c, s in self._claims if self._holds(c, s)]
+        if not held:
+            return None
+        chosen = self._draw.sample(held, min(len(held), self._draw.choice((1, 2, 5))))
+        endings = [self._ending(claim, session) for claim, session in chosen]
+        return self._settling(endings)
+
+    def settle_late(self) -> Operation | None:
+        """Settle what is held no more, alone or beside a run that is."""
+        stale = [(c, s) for c, s in self._claims if not self._holds(c, s) and not self._lost_then_cancelled(c)]
+        held = [(c, s) for c, s in self._claims if self._holds(c, s)]
+        if not stale:
+            return None
+        draw = self._draw
+        chosen = draw.sample(stale, 1) + draw.sample(held, min(len(held), draw.choice((0, 1))))
+        # A late plain failure looks like the one that recovery wrote: the contract's own test shows it.
+        outcomes: list[Outcome] = [Completed('"late"'), Failed("late", fatal=True), Released(), Snoozed(1000)]
+        return self._settling([replace(self._ending(c, s), outcome=draw.choice(outcomes)) for c, s in chosen])
+
+    def _settling(self, endings: list[Settlement]) -> Operation:
+        text = ", ".join(f"{e.claim.id} fence {e.claim.fence} {e.outcome}" for e in endings)
+        return Operation(f"settle {text}", lambda store: store.settle(endings))
+
+    def _ending(self, claim: Claim, session: int) -> Settlement:
+        outcomes: list[Outcome] = [
+            Completed(self._draw.choice((None, "null", '{"ok":true}'))),
+            Completed("1"),
+            Failed("no luck"),
+            Failed("hopeless", fatal=True),
+            Failed("too slow", timed_out=True),
+            Released(),
+            Snoozed(self._draw.randrange(5000)),
+            Cancelled(),
+        ]
+        retry = Retry(2, delay=self._draw.choice((0, 2)))
+        return Settlement(claim, session, self._draw.choice(outcomes), retry)
+
+    def _lost_then_cancelled(self, claim: Claim) -> bool:
+        """Taken by recovery, then cancelled: the SQL stores cannot tell by whom, and it makes no difference."""
+        ended = self._model.history.get(claim.id)
+        return ended is not None and ended.status == "cancelled" and (claim.id, claim.fence) in self._model.attempts
+
+    def _holds(self, claim: Claim, session: int) -> bool:
+        run = self._model.runs.get(claim.id)
+        return run is not None and (run.fence, run.claimed_by) == (claim.fence, session)
+
+    # Sessions and keeping
+
+    def open_session(self) -> Operation:
+        self._count += 1
+        session = self._count
+        self._sessions = [*self._sessions[-4:], session]
+        instance = Instance(
+            session=session,
+            name=f"w{session % 2}",
+            host="here",
+            pid=1,
+            roles=self._draw.choice((("worker",), ("scheduler",), ("scheduler", "worker"))),
+            version="0",
+            tz_version="2026a",
+            jobs=tuple(self._draw.sample(JOBS, 2)),
+        )
+        return Operation(
+            f"open session {session} {instance.jobs}", lambda store: store.open_session(instance, lease_ms=LEASE_MS)
+        )
+
+    def beat(self) -> Operation:
+        session = self._draw.choice(self._sessions)
+        return Operation(f"beat {session}", lambda store: store.beat(session, lease_ms=LEASE_MS))
+
+    def close_session(self) -> Operation:
+        session = self._draw.choice(self._sessions)
+        return Operation(f"close session {session}", lambda store: store.close_session(session))
+
+    def take_lost(self) -> Operation:
+        rules = self._rules
+        return Operation("take lost", lambda store: store.take_lost(limit=MANY, rules=rules))
+
+    def take_lease(self) -> Operation:
+        role, session = self._draw.choice(("janitor", "auditor")), self._draw.choice((1, 2))
+        return Operation(f"take {role} {session}", lambda store: store.take_lease(role, session, lease_ms=5000))
+
+    def list_instances(self) -> Operation:
+        return Operation("list instances", lambda store: store.list_instances(), writes=False)
+
+    def hold_unknown(self) -> Operation:
+        return Operation("hold unknown jobs", lambda store: store.hold_unknown_jobs())
+
+    def purge_history(self) -> Operation:
+        before = self._clock.now() - self._draw.choice((0, 30_000))
+        limit = self._draw.choice((2, MANY))
+        return Operation(
+            f"purge history {limit}", lambda store: store.purge_history(finished_before=before, limit=limit)
+        )
+
+    def purge_schedules(self) -> Operation:
+        before = self._clock.now() - self._draw.choice((0, 30_000))
+        return Operation("purge schedules", lambda store: store.purge_schedules(ended_before=before, limit=MANY))
+
+    def resume_expired(self) -> Operation:
+        return Operation("resume expired pauses", lambda store: store.resume_expired_pauses(limit=MANY))
+
+    # Time, and doing it again
+
+    def advance(self) -> Operation:
+        ms = self._draw.choice((1, 500, 2000, 2000, 10_000, 16_000, 60_000, 60_000, 400_000))
+        self._clock.move(milliseconds=ms)
+        return Operation(f"advance {ms} ms", lambda store: store.now(), writes=False)
+
+    def repeat(self) -> Operation | None:
+        return self._last and replace(self._last, text=f"again: {self._last.text}")
+
+    def _id(self) -> str:
+        self._count += 1
+        return uuid7(self._clock.now(), self._count.to_bytes(10, "big"))
+
+    def _schedule(self) -> Schedule | None:
+        live = [f for f in self._model.facts.values() if f.deleted_at is None]
+        if not live:
+            return None
+        facts = self._draw.choice(live)
+        definition = self._model.revisions[facts.id, facts.revision].definition
+        return Schedule(facts, definition, self._model.cursors[facts.id])
+
+    def _run_id(self) -> str | None:
+        ids = sorted([*self._model.runs, *self._model.history])
+        return self._draw.choice(ids) if ids else None
+
+    def _has_open_runs(self, schedule_id: str) -> bool:
+        return any(run.schedule_id == schedule_id for run in self._model.runs.values())
+
+
+_WEIGHTS: list[tuple[Callable[[Script], Operation | None], int]] = [
+    (Script.put, 10),
+    (Script.change, 10),
+    (Script.fire, 14),
+    (Script.set_aside, 1),
+    (Script.enqueue, 4),
+    (Script.trigger, 5),
+    (Script.cancel_run, 3),
+    (Script.claim, 12),
+    (Script.settle, 14),
+    (Script.settle_late, 4),
+    (Script.open_session, 3),
+    (Script.beat, 6),
+    (Script.close_session, 1),
+    (Script.take_lost, 5),
+    (Script.take_lease, 2),
+    (Script.hold_unknown, 2),
+    (Script.purge_history, 2),
+    (Script.purge_schedules, 2),
+    (Script.resume_expired, 3),
+    (Script.look_at_schedules, 2),
+    (Script.look_at_a_schedule, 1),
+    (Script.look_at_runs, 2),
+    (Script.look_at_a_run, 2),
+    (Script.list_instances, 1),
+    (Script.advance, 16),
+    (Script.repeat, 5),
+]
