@@ -1,0 +1,22 @@
+"""P8: the same due work among a thousand and among very many stored schedules."""
+
+from __future__ import annotations
+
+from bench.bench import Bench
+from bench.cells.burst import SHOWN as BURST_SHOWN
+from bench.cells.burst import burst
+from bench.cells.steady import SHOWN as STEADY_SHOWN
+from bench.cells.steady import steady
+
+FEW = 1000
+
+
+def run(bench: Bench) -> None:
+    n, rate = bench.options.bursts[0], bench.options.rates[-1]
+    for kind in bench.options.stores:
+        for size in (FEW, bench.options.stored):
+            bursts = bench.repeat(lambda k=kind, s=size: burst(bench, k, "recurring", n, stored=s))
+            bench.report.add("P8", f"duly/{kind}", f"recurring {n} among {size}", bursts, *BURST_SHOWN)
+        for size in (FEW, bench.options.stored):
+            held = bench.repeat(lambda k=kind, s=size: steady(bench, k, rate, stored=s))
+            bench.report.add("P8", f"duly/{kind}", f"{rate}/s among {size}", held, *STEADY_SHOWN)

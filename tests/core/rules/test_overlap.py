@@ -1,0 +1,148 @@
+"""Overlap: D1 to D6 at the level of the rule."""
+
+from __future__ import annotations
+
+import pytest
+
+from duly.core.policy import CatchUp, Missed, Overlap
+from duly.core.rules.overlap import admit_manual, lane_release
+from duly.core.run import Hold, OpenRun, Reason
+from tests.core.rules.making import (
+    EVERY_SECOND,
+    MINUTE,
+    SECOND,
+    T0,
+    claimed,
+    cursor_at,
+    define,
+    fire,
+    held,
+    ready,
+    skips_of,
+    windows_of,
+)
+
+
+def test_d1_every_window_inside_a_run_is_recorded_as_skipped_and_the_next_one_runs():
+    definition, cursor = define(), cursor_at(T0)
+    made = fire(cursor, definition, T0)
+    assert windows_of(made) == [T0]
+    for n in (1, 2):
+        made = fire(made.cursor, definition, T0 + n * MINUTE, claimed())
+        assert (windows_of(made), skips_of(made)) == ([], [("overlap", T0 + n * MINUTE, T0 + n * MINUTE, 1)])
+    assert windows_of(fire(made.cursor, definition, T0 + 3 * MINUTE)) == [T0 + 3 * MINUTE]
+
+
+@pytest.mark.parametrize(
+    "blocker", [ready(), held(), claimed(), OpenRun("suspended", Hold.SIGNAL, claimed=False, cancel_requested=False)]
+)
+def test_d2_any_run_that_has_not_ended_counts_as_running(blocker):
+    assert not fire(cursor_at(T0), define(), T0, blocker).runs
+
+
+def test_d1_skips_of_one_plan_share_a_row():
+    made = fire(cursor_at(T0), define(EVERY_SECOND), T0 + 5 * SECOND)
+    assert windows_of(made) == [T0]
+    assert skips_of(made) == [("overlap", T0 + SECOND, T0 + 5 * SECOND, 5)]
+
+
+@pytest.mark.parametrize("max_queued, open_runs, fires", [(1, 1, True), (1, 2, False), (3, 3, True), (3, 4, False)])
+def test_d3_at_most_max_queued_wait(max_queued, open_runs, fires):
+    definition = define(overlap=Overlap.QUEUE, max_queued=max_queued)
+    waiting = [held(f"held {n}") for n in range(open_runs - 1)]
+    made = fire(cursor_at(T0), definition, T0, claimed(), *waiting)
+    assert [run.hold for run in made.runs] == ([Hold.LANE] if fires else [])
+    assert skips_of(made) == ([] if fires else [("queue_full", T0, T0, 1)])
+
+
+def test_d3_the_first_of_a_queue_goes_at_once_and_the_others_wait_in_order():
+    made = fire(cursor_at(T0), define(EVERY_SECOND, overlap=Overlap.QUEUE, max_queued=2), T0 + 4 * SECOND)
+    assert [run.hold for run in made.runs] == [Hold.NONE, Hold.LANE, Hold.LANE]
+    assert skips_of(made) == [("queue_full", T0 + 3 * SECOND, T0 + 4 * SECOND, 2)]
+    assert sorted(run.id for run in made.runs) == [run.id for run in made.runs]
+
+
+CANCEL = define(overlap=Overlap.CANCEL_PREVIOUS)
+
+
+def test_d4_a_running_run_is_asked_to_stop_and_the_new_one_waits_for_it():
+    made = fire(cursor_at(T0), CANCEL, T0, claimed("old"))
+    assert (made.cancel_running, made.cancel_waiting) == (["old"], [])
+    assert made.runs[0].hold == Hold.LANE
+
+
+def test_d4_a_newer_window_replaces_the_one_that_waits_and_asks_only_once():
+    made = fire(cursor_at(T0), CANCEL, T0, claimed("old", cancel_requested=True), held("newer"))
+    assert (made.cancel_running, made.cancel_waiting) == ([], ["newer"])
+    assert made.runs[0].hold == Hold.LANE
+
+
+def test_d4_an_unclaimed_run_ends_at_once_and_the_new_one_may_go():
+    made = fire(cursor_at(T0), CANCEL, T0, ready("old"))
+    assert (made.cancel_running, made.cancel_waiting) == ([], ["old"])
+    assert made.runs[0].hold == Hold.NONE
+
+
+def test_d4_only_the_newest_of_several_due_windows_is_born():
+    definition = define(EVERY_SECOND, overlap=Overlap.CANCEL_PREVIOUS)
+    made = fire(cursor_at(T0), definition, T0 + 3 * SECOND, claimed("old"), ready("next"))
+    assert windows_of(made) == [T0 + 3 * SECOND]
+    assert skips_of(made) == [("superseded", T0, T0 + 2 * SECOND, 3)]
+    assert (made.cancel_running, made.cancel_waiting) == (["old"], ["next"])
+    assert (made.runs[0].hold, made.cursor.fired) == (Hold.LANE, 1)
+
+
+@pytest.mark.parametrize(
+    "max_concurrent, expected", [(None, [0, 0, 0]), (1, [1, 1, 1]), (2, [0, 1, 1]), (4, [0, 0, 0])]
+)
+def test_d5_allow_holds_what_exceeds_max_concurrent(max_concurrent, expected):
+    definition = define(EVERY_SECOND, overlap=Overlap.ALLOW, max_concurrent=max_concurrent)
+    made = fire(cursor_at(T0), definition, T0 + 2 * SECOND, claimed())
+    assert [run.hold for run in made.runs] == expected
+
+
+@pytest.mark.parametrize(
+    "fields, open_runs, refused, hold",
+    [
+        ({}, [], None, Hold.NONE),
+        ({}, [claimed()], Reason.OVERLAP, Hold.NONE),
+        ({"overlap": Overlap.QUEUE}, [claimed()], None, Hold.LANE),
+        ({"overlap": Overlap.QUEUE}, [claimed(), held()], Reason.QUEUE_FULL, Hold.NONE),
+        ({"overlap": Overlap.ALLOW}, [claimed()], None, Hold.NONE),
+        ({"overlap": Overlap.ALLOW, "max_concurrent": 1}, [claimed()], None, Hold.LANE),
+        ({"overlap": Overlap.CANCEL_PREVIOUS}, [claimed()], None, Hold.LANE),
+        ({"overlap": Overlap.CANCEL_PREVIOUS}, [ready()], None, Hold.NONE),
+    ],
+)
+def test_d6_a_manual_run_obeys_the_overlap_policy(fields, open_runs, refused, hold):
+    admission = admit_manual(define(**fields), open_runs)
+    assert (admission.refused, admission.hold, admission.outside_lane) == (refused, hold, False)
+
+
+@pytest.mark.parametrize("overlap", list(Overlap))
+def test_d6_a_forced_run_waits_for_nobody_and_stops_nobody(overlap):
+    admission = admit_manual(define(overlap=overlap), [claimed(), held()], force=True)
+    assert (admission.refused, admission.hold, admission.outside_lane) == (None, Hold.NONE, True)
+    assert (admission.cancel_running, admission.cancel_waiting) == ((), ())
+
+
+def test_d6_a_manual_run_under_cancel_previous_makes_way_for_itself():
+    admission = admit_manual(CANCEL, [claimed("a"), claimed("b", cancel_requested=True), held("c"), ready("d")])
+    assert (admission.cancel_running, admission.cancel_waiting) == (("a",), ("c", "d"))
+
+
+@pytest.mark.parametrize(
+    "fields, open_runs, released",
+    [
+        ({"overlap": Overlap.QUEUE}, [held("b"), held("a")], ["a"]),
+        ({"overlap": Overlap.QUEUE}, [held("b"), ready("a")], []),
+        ({"overlap": Overlap.QUEUE}, [held("b"), claimed("a")], []),
+        ({"overlap": Overlap.QUEUE}, [], []),
+        ({"overlap": Overlap.CANCEL_PREVIOUS}, [held("b")], ["b"]),
+        ({"overlap": Overlap.ALLOW, "max_concurrent": 3}, [held("c"), claimed("a"), held("d"), held("b")], ["b", "c"]),
+        ({"catch_up": CatchUp(Missed.ALL)}, [held("a"), held("b")], ["a"]),
+        ({}, [held("left over from another policy")], ["left over from another policy"]),
+    ],
+)
+def test_a_free_place_in_the_lane_goes_to_the_oldest_that_waits(fields, open_runs, released):
+    assert lane_release(define(**fields), open_runs) == released
