@@ -75,8 +75,8 @@ def _bursts(bars: Bars, bench: Bench, kind: str) -> None:
                 bars.ratio(
                     "P2", f"A recurring {where} / full limit", recurring, ("F", "limit/sqlite", f"full {n}", "per_s"), 0
                 )
-                peer = ("A", "apscheduler3/sqlite", f"recurring {n}", "per_s")
-                bars.ratio("P2", f"A recurring {where} / apscheduler3", recurring, peer, 15)
+                slow = ("A", "apscheduler3/sqlite", f"recurring {n}", "per_s")
+                bars.ratio("P2", f"A recurring {where} / apscheduler3", recurring, slow, 15)
                 bars.ratio(
                     "P2", f"A one-shot {where} / huey", oneshot, ("A", "huey/sqlite", f"oneshot {n}", "per_s"), 1
                 )

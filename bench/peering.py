@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from bench.bench import Bench
@@ -64,7 +65,7 @@ PEERS = {
     ),
     "bullmq": Peer(
         "bullmq_peer.js",
-        ("bullmq",),
+        ("bullmq", "ioredis"),
         (
             ("A", "recurring", ("recurring",), "bullmq-schedulers/redis"),
             ("A", "oneshot", ("oneshot",), "bullmq/redis"),
@@ -91,7 +92,7 @@ def run(bench: Bench, cells: Sequence[str]) -> None:
             environment |= {"BENCH_PG": bench.stores.server.url, "BENCH_DIR": str(bench.folder), "BENCH_REDIS": redis}
             for cell, what, arguments, who in peer.cells:
                 if cell in cells:
-                    _cell(bench, cell, what, who, lambda size, a=arguments: _ask([*command, *a, *size], environment))
+                    _cell(bench, cell, what, who, partial(_ask, [*command, *arguments], environment))
 
 
 def _cell(bench: Bench, cell: str, what: str, who: str, ask: Callable[[Sequence[str]], dict[str, float]]) -> None:
@@ -104,7 +105,7 @@ def _cell(bench: Bench, cell: str, what: str, who: str, ask: Callable[[Sequence[
     }
     for label, size in sizes[cell]:
         try:
-            answers = bench.repeat(lambda size=size: ask(size))
+            answers = bench.repeat(partial(ask, size))
         except ChildFailed as error:
             bench.report.say(f"{who} {label}: {error}")
             continue
@@ -115,24 +116,30 @@ def _install(cache: Path, name: str, peer: Peer) -> tuple[list[str], dict[str, s
     """Answer how to start a peer's script, after installing what it needs."""
     folder = cache / name
     environment = dict(os.environ)
+    ready = folder / "installed"
+    wanted = "\n".join(peer.packages)
+    installed = ready.exists() and ready.read_text() == wanted
     if peer.script.endswith(".js"):
-        if not (folder / "node_modules" / name).exists():
+        if not installed:
             folder.mkdir(parents=True, exist_ok=True)
             subprocess.run(["npm", "install", "--silent", "--prefix", str(folder), *peer.packages], check=True)
-        return ["node", str(SCRIPTS / peer.script)], environment | {"NODE_PATH": str(folder / "node_modules")}
-    python = folder / "bin" / "python"
-    ready = folder / "installed"
-    if not ready.exists():
-        subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
-        subprocess.run([str(python), "-m", "pip", "install", "-qq", *peer.packages], check=True)
-        ready.write_text("\n".join(peer.packages))
-    return [str(python), str(SCRIPTS / peer.script)], environment
+        command = ["node", str(SCRIPTS / peer.script)]
+        environment["NODE_PATH"] = str(folder / "node_modules")
+    else:
+        python = folder / "bin" / "python"
+        if not installed:
+            subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
+            subprocess.run([str(python), "-m", "pip", "install", "-qq", *peer.packages], check=True)
+        command = [str(python), str(SCRIPTS / peer.script)]
+        environment.pop("PYTHONPATH", None)
+    ready.write_text(wanted)
+    return command, environment
 
 
-def _ask(command: Sequence[str], environment: dict[str, str]) -> dict[str, float]:
+def _ask(script: Sequence[str], environment: dict[str, str], size: Sequence[str]) -> dict[str, float]:
     try:
         done = subprocess.run(
-            command, env=environment, capture_output=True, text=True, timeout=LONGEST, check=False, cwd=SCRIPTS
+            [*script, *size], env=environment, capture_output=True, text=True, timeout=LONGEST, check=False, cwd=SCRIPTS
         )
     except subprocess.TimeoutExpired as error:
         raise ChildFailed(f"no answer within {LONGEST:g} s") from error

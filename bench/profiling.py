@@ -28,7 +28,7 @@ def profiled(call: Callable[[], T], path: str) -> T:
         return call()
     finally:
         profiles[0].disable()
-        threading.setprofile(None)  # type: ignore[arg-type]  # None ends it
+        threading.setprofile(None)
         stats = pstats.Stats(profiles[0])
         for profile in profiles[1:]:
             stats.add(profile)

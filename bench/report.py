@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -107,9 +108,10 @@ def _spread(values: Sequence[float]) -> str:
     return f"**{middle}** ({_number(min(values))}-{_number(max(values))})"
 
 
-def _number(value: float) -> str:
-    if value != value:  # noqa: PLR0124 - NaN is the one value that differs from itself
+def _number(given: float) -> str:
+    value = float(given)
+    if math.isnan(value):
         return "none"
-    if value == int(value) and abs(value) < 1e6 or abs(value) >= 100:
+    if value.is_integer() or abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.3g}"

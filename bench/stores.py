@@ -53,7 +53,8 @@ class Stores:
         if self._server is None:
             return None
         with psycopg.connect(self._server.url) as connection:
-            return connection.execute("show server_version").fetchone()[0]  # type: ignore[index]
+            row = connection.execute("show server_version").fetchone()
+            return str(row[0]) if row else None
 
     def _template(self, kind: str, stored: int) -> str:
         """Fill a store once; later ones are copies of it."""
@@ -90,4 +91,4 @@ class Stores:
 
     def _administer(self, statement: str) -> None:
         with psycopg.connect(self.server.url, autocommit=True) as connection:
-            connection.execute(statement)  # type: ignore[call-overload]
+            connection.execute(statement)

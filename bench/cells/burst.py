@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from bench import history
@@ -19,9 +20,7 @@ def run(bench: Bench) -> None:
             for label, settings in bench.settings_to_try():
                 for shape in ("recurring", "oneshot"):
                     what = f"{shape} {n}{label}"
-                    answers = bench.repeat(
-                        lambda k=kind, s=shape, n=n, given=settings: burst(bench, k, s, n, settings=given)
-                    )
+                    answers = bench.repeat(partial(burst, bench, kind, shape, n, settings=settings))
                     bench.report.add("A", f"duly/{kind}", what, answers, *SHOWN)
 
 

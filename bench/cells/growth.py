@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from bench.bench import Bench
 from bench.cells.burst import SHOWN as BURST_SHOWN
 from bench.cells.burst import burst
@@ -15,8 +17,8 @@ def run(bench: Bench) -> None:
     n, rate = bench.options.bursts[0], bench.options.rates[-1]
     for kind in bench.options.stores:
         for size in (FEW, bench.options.stored):
-            bursts = bench.repeat(lambda k=kind, s=size: burst(bench, k, "recurring", n, stored=s))
+            bursts = bench.repeat(partial(burst, bench, kind, "recurring", n, stored=size))
             bench.report.add("P8", f"duly/{kind}", f"recurring {n} among {size}", bursts, *BURST_SHOWN)
         for size in (FEW, bench.options.stored):
-            held = bench.repeat(lambda k=kind, s=size: steady(bench, k, rate, stored=s))
+            held = bench.repeat(partial(steady, bench, kind, rate, stored=size))
             bench.report.add("P8", f"duly/{kind}", f"{rate}/s among {size}", held, *STEADY_SHOWN)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from bench.bench import Bench
 from bench.cells.burst import SHOWN as BURST_SHOWN
 from bench.cells.burst import burst
@@ -12,8 +14,8 @@ def run(bench: Bench) -> None:
     n, queued = bench.options.bursts[-1], bench.options.queue
     for kind in bench.options.stores:
         for count in (1, 2):
-            bursts = bench.repeat(lambda k=kind, c=count: burst(bench, k, "recurring", n, processes=c))
+            bursts = bench.repeat(partial(burst, bench, kind, "recurring", n, processes=count))
             bench.report.add("P11", f"duly/{kind}", f"recurring {n}, processes {count}", bursts, *BURST_SHOWN)
         for count in (1, 2):
-            drains = bench.repeat(lambda k=kind, c=count: queue(bench, k, queued, processes=c))
+            drains = bench.repeat(partial(queue, bench, kind, queued, processes=count))
             bench.report.add("P11", f"duly/{kind}", f"drain {queued}, processes {count}", drains, *DRAINED)

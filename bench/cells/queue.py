@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from bench import history
@@ -18,7 +19,7 @@ def run(bench: Bench) -> None:
     n = bench.options.queue
     for kind in bench.options.stores:
         for label, settings in bench.settings_to_try():
-            answers = bench.repeat(lambda k=kind, given=settings: queue(bench, k, n, settings=given))
+            answers = bench.repeat(partial(queue, bench, kind, n, settings=settings))
             if not label:
                 bench.report.add("E", f"duly/{kind}", f"enqueue {n}", answers, *ENQUEUED)
             bench.report.add("E", f"duly/{kind}", f"drain {n}{label}", answers, *DRAINED)

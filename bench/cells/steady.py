@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from bench import history
@@ -19,7 +20,7 @@ def run(bench: Bench) -> None:
         highest = 0
         for label, settings in bench.settings_to_try():
             for rate in bench.options.rates:
-                answers = bench.repeat(lambda k=kind, r=rate, given=settings: steady(bench, k, r, settings=given))
+                answers = bench.repeat(partial(steady, bench, kind, rate, settings=settings))
                 row = bench.report.add("B", f"duly/{kind}", f"{rate}/s{label}", answers, *SHOWN)
                 if row.median("p99_ms") < 1000 and row.median("held_per_s") >= 0.99 * rate:
                     highest = max(highest, rate)

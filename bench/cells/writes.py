@@ -15,7 +15,10 @@ import psycopg
 from bench.bench import Bench
 
 SHOWN = ("rows", "entries", "transactions", "syncs", "wal_bytes", "hot_updates", "row_locks")
-ROWS = "select coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0)::bigint, coalesce(sum(n_tup_hot_upd), 0)::bigint from pg_stat_user_tables"
+ROWS = """
+select coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0)::bigint, coalesce(sum(n_tup_hot_upd), 0)::bigint
+from pg_stat_user_tables
+"""
 RECORDS = 'select "resource_manager/record_type", count from pg_get_wal_stats(%s, %s, true)'
 ENTRIES = ("Btree/INSERT_LEAF", "Btree/INSERT_POST", "Btree/SPLIT_L", "Btree/SPLIT_R")
 SYNCS_15 = "select wal_sync from pg_stat_wal"
@@ -50,7 +53,7 @@ def _postgres(bench: Bench, shape: str, n: int) -> dict[str, float]:
             child.answer()
             time.sleep(1.5)  # backends hand in their statistics when they end, and at most once a second
             after = _state(connection)
-            records = dict(connection.execute(RECORDS, (before["lsn"], after["lsn"])).fetchall())
+            records: dict[str, int] = dict(connection.execute(RECORDS, (before["lsn"], after["lsn"])).fetchall())
     counts = {
         "rows": after["rows"] - before["rows"],
         "entries": sum(records.get(name, 0) for name in ENTRIES),
@@ -65,7 +68,7 @@ def _postgres(bench: Bench, shape: str, n: int) -> dict[str, float]:
 
 def _state(connection: psycopg.Connection[Any]) -> dict[str, Any]:
     def one(statement: str) -> Any:
-        row = connection.execute(statement).fetchone()  # type: ignore[call-overload]
+        row = connection.execute(statement).fetchone()
         assert row is not None
         return row
 

@@ -8,6 +8,7 @@ Counting is slow, so nothing here is timed.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,11 +65,12 @@ class Indexes:
         self._scratch = apsw.Connection(":memory:")
         self._of: dict[str, list[Index]] = {}
         connection = apsw.Connection(path)
-        for (table,) in connection.execute("select name from sqlite_schema where type = 'table'").fetchall():
+        tables: Any = connection.execute("select name from sqlite_schema where type = 'table'").fetchall()
+        for (table,) in tables:
             self._of[table] = list(self._read(connection, table))
         connection.close()
 
-    def _read(self, connection: apsw.Connection, table: str) -> Any:
+    def _read(self, connection: apsw.Connection, table: str) -> Iterator[Index]:
         info = "select name from pragma_table_info(?) order by cid"
         columns = [name for (name,) in connection.execute(info, (table,)).fetchall()]
         row = ", ".join(f"?{place} as {name}" for place, name in enumerate(columns, 1))
@@ -78,8 +80,8 @@ class Indexes:
         for name, origin in listed:
             if origin == "pk" and keyed:
                 continue  # the table itself is the tree of its key
-            keys = connection.execute("select cid from pragma_index_xinfo(?) where cid >= 0", (name,)).fetchall()
-            text = connection.execute("select sql from sqlite_schema where name = ?", (name,)).fetchall()[0][0]
+            keys: Any = connection.execute("select cid from pragma_index_xinfo(?) where cid >= 0", (name,)).fetchall()
+            text: Any = connection.execute("select sql from sqlite_schema where name = ?", (name,)).fetchall()[0][0]
             where = text.partition("WHERE")[2] if text else ""
             yield Index(tuple(cid for (cid,) in keys), f"select {where} from (select {row})" if where else None)
 

@@ -32,7 +32,7 @@ async def main(
     try:
         if kind == "oneshot":
             for first in range(0, n, CHUNK):
-                some = [{} for _ in range(min(CHUNK, n - first))]
+                some: list[dict[str, Any]] = [{} for _ in range(min(CHUNK, n - first))]
                 await app.runs.enqueue_many(DUE, some, run_at=_utc(at))
         else:
             make = _stock(n, prefix) if kind == "stock" else _recurring(n, at, every_s, spread_s, prefix)

@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bench.inside.apps import DUE, Notes, make_app
-from bench.machine import cpu_seconds, rss_mb, server_cpu_seconds
 from bench.lags import lag_figures, window_of
+from bench.machine import cpu_seconds, rss_mb, server_cpu_seconds
 from duly import Once
 
 SETTLE_FOR = 3.0

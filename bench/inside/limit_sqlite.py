@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import apsw
 
@@ -57,7 +58,7 @@ def _now() -> int:
 def _fire(connection: apsw.Connection, batch: int) -> int:
     now = _now()
     connection.execute("begin immediate")
-    rows = connection.execute(DUE, (now, batch)).fetchall()
+    rows: Any = connection.execute(DUE, (now, batch)).fetchall()
     connection.executemany(INSERT, [(row[0], row[1], now) for row in rows])
     connection.executemany(MOVE, [(row[1] + row[2], row[0]) for row in rows])
     connection.execute("commit")

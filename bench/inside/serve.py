@@ -44,7 +44,7 @@ async def main(
         late = time.time() > start and from_at is not None
         await _enough(notes, start, until, quiet, give_up)
         after = cpu_seconds(os.getpid()), server_cpu_seconds(server_pid)
-    Path(starts_to).write_text(json.dumps(notes.starts))
+    Path(starts_to).write_text(json.dumps(notes.starts))  # noqa: ASYNC240 - the measurement is over
     return {
         "ended": notes.ended,
         "last_at": notes.last_at,

@@ -312,8 +312,12 @@ class Model:
 
     # Firing
 
-    async def fire_due(self, *, limit: int, rules: FireRules, grab: Grab | None = None) -> Fired:
+    async def fire_due(
+        self, *, limit: int, rules: FireRules, grab: Grab | None = None, expected: tuple[float, float] | None = None
+    ) -> Fired:
         now = self._clock.now()
+        if expected is not None and not expected[0] <= now <= expected[1]:
+            return Fired(now=now, next_fire_at=now)
         due = self._due(now)[:limit]
         windows = runs = skipped = duplicates = 0
         lateness: list[int] = []
@@ -447,6 +451,8 @@ class Model:
         elif run is not None:
             self._end(run, now, RunStatus.CANCELLED, Reason.CANCEL_REQUESTED)
             self._after_runs([(run, RunStatus.CANCELLED)], now)
+            if run.schedule_id in self.cursors:
+                self._release_lane(run.schedule_id or "")
         return self._run(run_id) if run_id in self.runs or run_id in self.history else None
 
     async def get_run(self, run_id: str) -> Run | None:
@@ -610,7 +616,9 @@ class Model:
         if ended is not None and (ended.fence, ended.session) == (claim.fence, settlement.session):
             return _says_the_same(outcome, ended.status, ended.reason)
         if attempt is not None and attempt.session == settlement.session:
-            return _says_the_same(outcome, attempt.outcome, None)
+            # A fatal failure ends its run: what an attempt before another one left is not its mark.
+            fatal = isinstance(outcome, Failed) and outcome.fatal
+            return not fatal and _says_the_same(outcome, attempt.outcome, None)
         given_back = run is not None and run.fence == claim.fence and run.claimed_by is None
         return given_back and isinstance(outcome, Released | Snoozed | Cancelled)
 
@@ -637,10 +645,10 @@ class Model:
 
     def _after_runs(self, touched: Sequence[tuple[OpenRow, RunStatus | None]], now: int) -> int:
         """Let ended runs move their schedules, and release the runs that waited for them."""
-        schedules = {run.schedule_id for run, _ in touched if run.schedule_id in self.cursors}
+        schedules = {run.schedule_id for run, _ in touched if run.schedule_id in self.cursors and self._moves(run)}
         for run, status in touched:
             id = run.schedule_id
-            if status is None or id is None or id not in schedules or not self._moves(run):
+            if status is None or id is None or id not in schedules:
                 continue
             definition, paused = self._definition(id), self.facts[id].paused_at is not None
             still_open = len(self._open_rows(id))
@@ -787,6 +795,10 @@ class Model:
         deleted = facts.deleted_at is not None and facts.deleted_at < ended_before
         ended = once and facts.ended_at is not None and facts.ended_at < ended_before
         return (deleted or ended) and not self._open_rows(id)
+
+    async def release_stuck_lanes(self, *, limit: int) -> int:
+        held = sorted({run.schedule_id or "" for run in self.runs.values() if run.hold == Hold.LANE})
+        return sum(self._release_lane(id) for id in held[:limit])
 
     async def resume_expired_pauses(self, *, limit: int) -> int:
         now = self._clock.now()

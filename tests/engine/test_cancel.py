@@ -99,7 +99,7 @@ async def test_d4_a_late_success_of_a_cancelled_run_is_refused(lab: Lab) -> None
     assert (done.status, done.result) == (RunStatus.CANCELLED, None)
 
 
-async def test_i10_a_handler_that_ignores_the_cancel_is_cut_off_in_the_store_and_its_result_is_dropped(
+async def test_i10_a_handler_that_ignores_the_cancel_is_cut_off_and_its_result_is_dropped(
     lab: Lab,
 ) -> None:
     ended: list[str] = []

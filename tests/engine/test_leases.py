@@ -156,8 +156,8 @@ async def test_e1_a_zombie_s_success_failure_and_beat_are_refused(lab: Lab) -> N
     old_session = zombie.session
     run = await lab.enqueue("work")
     assert zombie.active == 1
-    zombie_store.down("beat")
-    # As after SIGSTOP: it neither beats nor notices that time has passed.
+    zombie_store.down("beat", "claim_runs")
+    # As after SIGSTOP: it neither beats nor claims nor notices that time has passed.
     zombie._heartbeat._trusted_until = float("inf")
     await lab.start()
     await lab.clock.advance(seconds=30)
@@ -247,7 +247,7 @@ async def test_a_lost_attempt_is_due_again_at_once_without_backoff(lab: Lab) -> 
 
 
 async def test_a_leaked_claim_is_returned_after_two_beats_and_no_attempt_is_spent(lab: Lab) -> None:
-    """The claim was committed and its answer lost: nobody works on the run, and only the store knows that we have it."""
+    """The claim was committed and its answer lost: nobody works on the run, only the store knows we have it."""
     attempts: list[tuple[int, int]] = []
 
     @lab.job("work", retry=Retry(max_attempts=1))

@@ -82,11 +82,13 @@ async def test_e7_an_idle_instance_stops_at_once_whatever_its_poll(lab: Lab) -> 
 
 
 async def test_a_handler_that_ignores_the_shutdown_is_left_behind_and_its_run_given_back(lab: Lab) -> None:
+    over = asyncio.Event()
+
     @lab.job("work")
     async def work() -> None:
-        while True:
+        while not over.is_set():
             try:
-                await lab.nap(1000)
+                await over.wait()
             except asyncio.CancelledError:
                 continue
 
@@ -95,6 +97,9 @@ async def test_a_handler_that_ignores_the_shutdown_is_left_behind_and_its_run_gi
     await lab.stop(instance, grace=1)
     released = await lab.run(run.id)
     assert (released.status, released.attempt) == (RunStatus.PENDING, 0)
+    over.set()
+    await lab.clock.settle()
+    assert (await lab.run(run.id)).status is RunStatus.PENDING, "its late success counts no more"
 
 
 async def test_a_claim_that_comes_back_during_the_stop_is_given_back(lab: Lab) -> None:

@@ -48,9 +48,9 @@ class Settler:
         """Settlements not yet written."""
         return len(self._waiting) + len(self._in_flight)
 
-    def holds(self, run_id: str) -> bool:
-        """Whether the end of a run is on its way to the store."""
-        return any(s.claim.id == run_id for s in (*self._in_flight, *self._waiting))
+    def run_ids(self) -> set[str]:
+        """The runs whose end is on its way to the store."""
+        return {s.claim.id for s in (*self._in_flight, *self._waiting)}
 
     def add(self, settlement: Settlement) -> None:
         self._waiting.append(settlement)

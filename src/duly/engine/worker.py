@@ -174,8 +174,9 @@ class Worker:
                 attempt.stop(Stop.LOST)
             elif run.cancel_requested:
                 attempt.stop(Stop.CANCEL)
+        ending = self._settler.run_ids()
         for run in held.values():
-            if self._settler.holds(run.id):
+            if run.id in ending:
                 continue
             if self._lasts(run.id, run.fence):
                 self._settler.add(Settlement(_leaked(run), session, _RELEASED, _RETRY))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from datetime import timedelta
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -11,12 +12,12 @@ import msgspec
 from duly.core.errors import DulyError
 from duly.core.policy import Backoff, CatchUp, Missed, Overlap, Retry
 from duly.core.schedule import Cursor, Definition, Facts, ScheduleStatus, Target, TargetKind
-from duly.core.timing import Jitter, describe, from_description
+from duly.core.timing import Jitter, Timing, describe, from_description
 
 from .statements import Row
 
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder().decode
+_decode_words = msgspec.json.Decoder(tuple[str, ...]).decode
 
 FACTS = tuple(field.name for field in fields(Facts))
 CURSOR = tuple(field.name for field in fields(Cursor))
@@ -54,26 +55,87 @@ def encode_body(definition: Definition) -> str:
     return _encode(body).decode()
 
 
+class _Body(msgspec.Struct):
+    """A stored definition, all but its payload."""
+
+    key: str
+    timing: dict[str, Any]
+    target: tuple[str, str, str | None, str | None]
+    overlap: str
+    catch_up: tuple[str, int, int]
+    retry: tuple[int, str, float, float, float] | None
+    jitter: tuple[int, int] | None
+    timeout_ms: int | None
+    max_queued: int
+    max_concurrent: int | None
+    start_at: int | None
+    end_at: int | None
+    max_runs: int | None
+    queue: str
+    priority: int
+    pause_after_failures: int | None
+    fire_current_window: bool
+
+
+_decode_body = msgspec.json.Decoder(_Body, strict=True).decode
+
+
 def decode_body(text: str, payload: str) -> Definition:
     """Read a definition back, or raise UnreadableDefinition."""
     try:
-        body = _decode(text)
-        kind, name, spec, topic = body["target"]
-        policy, lateness, most = body["catch_up"]
-        retry, jitter = body["retry"], body["jitter"]
+        body = _decode_body(text)
         return Definition(
-            key=body["key"],
-            timing=from_description(body["timing"]),
-            target=Target(TargetKind(kind), name, spec, topic),
+            key=body.key,
+            timing=_timing(**body.timing),
+            target=_target(*body.target),
             payload=payload,
-            overlap=Overlap(body["overlap"]),
-            catch_up=CatchUp(Missed(policy), timedelta(milliseconds=lateness), most),
-            retry=retry and Retry(retry[0], Backoff(retry[1]), retry[2], retry[3], retry[4]),
-            jitter=jitter and Jitter(jitter[0], jitter[1]),
-            **{name: body[name] for name in _PLAIN},
+            retry=None if body.retry is None else _retry(*body.retry),
+            timeout_ms=body.timeout_ms,
+            overlap=_OVERLAPS[body.overlap],
+            max_queued=body.max_queued,
+            max_concurrent=body.max_concurrent,
+            catch_up=_catch_up(*body.catch_up),
+            jitter=None if body.jitter is None else _jitter(*body.jitter),
+            start_at=body.start_at,
+            end_at=body.end_at,
+            max_runs=body.max_runs,
+            queue=body.queue,
+            priority=body.priority,
+            pause_after_failures=body.pause_after_failures,
+            fire_current_window=body.fire_current_window,
         )
     except (DulyError, KeyError, TypeError, ValueError, msgspec.DecodeError) as error:
         raise UnreadableDefinition(f"the stored definition cannot be read by this version: {error}") from error
+
+
+# The parts of a definition are values that most schedules share: each is built, and checked, once.
+
+_OVERLAPS = {overlap.value: overlap for overlap in Overlap}
+
+
+@lru_cache(maxsize=4096)
+def _timing(**description: Any) -> Timing:
+    return from_description(description)
+
+
+@lru_cache(maxsize=4096)
+def _target(kind: str, name: str, spec: str | None, topic: str | None) -> Target:
+    return Target(TargetKind(kind), name, spec, topic)
+
+
+@lru_cache(maxsize=1024)
+def _catch_up(policy: str, max_lateness_ms: int, max_runs: int) -> CatchUp:
+    return CatchUp(Missed(policy), timedelta(milliseconds=max_lateness_ms), max_runs)
+
+
+@lru_cache(maxsize=1024)
+def _retry(max_attempts: int, backoff: str, delay: float, max_delay: float, jitter: float) -> Retry:
+    return Retry(max_attempts, Backoff(backoff), delay, max_delay, jitter)
+
+
+@lru_cache(maxsize=1024)
+def _jitter(min_ms: int, max_ms: int) -> Jitter:
+    return Jitter(min_ms, max_ms)
 
 
 def encode_words(words: tuple[str, ...]) -> str:
@@ -81,7 +143,7 @@ def encode_words(words: tuple[str, ...]) -> str:
 
 
 def decode_words(text: str) -> tuple[str, ...]:
-    return tuple(_decode(text))
+    return _decode_words(text)
 
 
 def facts_row(facts: Facts) -> list[Any]:

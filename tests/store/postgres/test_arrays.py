@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from duly.core.errors import ValidationFailed
 from duly.core.run import Hold, RunKind
-from duly.store.postgres.arrays import encode, encode_array
+from duly.store.postgres.arrays import encode, encode_array, encode_column, encode_spread
 
 texts = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]))
 tricky = st.sampled_from(
@@ -57,6 +57,28 @@ def test_any_truth_comes_back(connection: psycopg.Connection, values: list[bool 
 def test_a_single_text_is_not_taken_for_an_array(connection: psycopg.Connection, value: str):
     row = connection.execute("SELECT %s::text", [encode(value)]).fetchone()
     assert row == (value,)
+
+
+@given(rows=st.lists(st.tuples(bigints, texts | st.none(), bigints | st.none()), min_size=1))
+@example(rows=[(1, None, None), (2, None, None)])
+@example(rows=[(1, None, 5), (2, "", None)])
+def test_columns_come_back_as_the_same_rows(
+    connection: psycopg.Connection, rows: list[tuple[int, str | None, int | None]]
+):
+    question = (
+        "SELECT a, b, c FROM unnest(%s::bigint[], %s::text[], %s::bigint[])"
+        " WITH ORDINALITY AS n (a, b, c, at) ORDER BY at"
+    )
+    assert (
+        connection.execute(question, [encode_column(column) for column in zip(*rows, strict=True)]).fetchall() == rows
+    )
+
+
+def test_a_column_of_one_value_is_sent_once():
+    assert encode_spread(["a", "a", "a"]) == '{"a"}'
+    assert encode_spread([1, 2, 1]) == "{1,2,1}"
+    with pytest.raises(TypeError, match="must have a value"):
+        encode_spread([1, None])
 
 
 def test_words_and_numbers_of_enums_are_their_values():

@@ -23,6 +23,7 @@ def test_parameters_are_translated_and_casts_are_not():
     statement = as_statement("-- Why: a test.\nSELECT :a::text, ':: x', b % 2 FROM t WHERE c = ANY (:b_c::uuid[])\n")
     assert statement.text == b"SELECT %(a)s::text, ':: x', b %% 2 FROM t WHERE c = ANY (%(b_c)s::uuid[])"
     assert statement.prepare
+    assert as_statement("SELECT coalesce(n.a, (:a::text[])[1]), :b::int[]").spread == {"a"}
     assert not as_statement("-- Unprepared: because.\nSELECT 1").prepare
 
 

@@ -32,8 +32,24 @@ def encode(value: Any) -> str | None:
     raise TypeError(f"cannot store a {type(value).__name__}: {value!r}")
 
 
+def encode_column(values: Sequence[Any]) -> str:
+    """A column for ``unnest`` beside longer ones: it fills up with NULL, so a column of nothing else is empty."""
+    if values[0] is None and values.count(None) == len(values):
+        return "{}"
+    return encode_array(values)
+
+
+def encode_spread(values: Sequence[Any]) -> str:
+    """A column without NULL whose first element, where a row has none, is taken instead."""
+    if values.count(values[0]) == len(values):
+        return encode_array(values[:1])
+    if None in values:
+        raise TypeError("a column that must have a value in every row has none in some")
+    return encode_array(values)
+
+
 def encode_array(values: Sequence[Any]) -> str:
-    """A column as an array literal."""
+    """A list as an array literal."""
     kinds = set(map(type, values))
     if len(kinds) == 1:
         kind = kinds.pop()
@@ -41,8 +57,6 @@ def encode_array(values: Sequence[Any]) -> str:
             return _texts(values)
         if kind is int:
             return "{" + ",".join(map(str, values)) + "}"
-        if kind is type(None):
-            return "{" + "NULL," * (len(values) - 1) + "NULL}"
     return "{" + ",".join(map(_element, values)) + "}"
 
 

@@ -47,8 +47,9 @@ def not_done(error: psycopg.Error, where: str) -> StoreError:
     text = _text_of(error)
     if state.startswith(("22", "23", "42")):
         diag = error.diag
+        what = "statement" if state.startswith("42") else "data"
         return StoreError(
-            f"PostgreSQL refused the data: {text}",
+            f"PostgreSQL refused the {what}: {text}",
             sqlstate=state,
             table=diag.table_name,
             column=diag.column_name,

@@ -8,7 +8,7 @@ from typing import Any
 from psycopg import AsyncCursor, Cursor
 from psycopg.pq import ExecStatus
 
-from duly.store.postgres.arrays import encode, encode_array
+from duly.store.postgres.arrays import encode, encode_column, encode_spread
 from duly.store.postgres.texts import Statement
 from duly.store.statements import Batch, Program, Query, Row, T
 
@@ -58,7 +58,7 @@ def _ask(statements: Statements, step: Query | Batch) -> Asked:
         for name, column in step.columns.items():
             if not column:
                 return None
-            parameters[name] = encode_array(column)
+            parameters[name] = encode_spread(column) if name in statement.spread else encode_column(column)
     return statement.text, parameters, None if statement.prepare else False
 
 

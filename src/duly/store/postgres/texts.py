@@ -14,15 +14,21 @@ from importlib.resources.abc import Traversable
 
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)")
 _COMMENT = re.compile(r"^--.*\n", re.MULTILINE)
+_SPREAD = re.compile(r"\(:([a-z_]+)::[a-z]+\[\]\)\[1\]")
 _UNPREPARED = "-- Unprepared:"
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement; ``prepare`` is False where the parameters decide the plan."""
+    """One statement; ``prepare`` is False where the parameters decide the plan.
+
+    ``spread`` are columns of which the text takes the first element for rows that have none: one that is the same in
+    every row may be sent as one element, which saves both sides the work.
+    """
 
     text: bytes
     prepare: bool
+    spread: frozenset[str]
 
 
 def load_queries() -> dict[str, Statement]:
@@ -49,7 +55,11 @@ def fill_in(text: str, numbers: dict[str, int]) -> bytes:
 def as_statement(text: str) -> Statement:
     """A text with parameters, for psycopg."""
     escaped = _without_comments(text).replace("%", "%%")
-    return Statement(_PARAMETER.sub(r"%(\1)s", escaped).encode(), not text.startswith(_UNPREPARED))
+    return Statement(
+        _PARAMETER.sub(r"%(\1)s", escaped).encode(),
+        prepare=not text.startswith(_UNPREPARED),
+        spread=frozenset(_SPREAD.findall(text)),
+    )
 
 
 def _without_comments(text: str) -> str:

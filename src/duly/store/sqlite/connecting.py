@@ -15,7 +15,10 @@ OLDEST = (3, 51, 3)
 
 WRITER_CACHE_KIB = 16_384
 READER_CACHE_KIB = 2_048
+CHECKPOINTER_CACHE_KIB = 256
 CHECKPOINT_PAGES = 10_000
+"""The length of the log at which it is moved into the database."""
+
 _STATEMENTS_KEPT = 128
 _WAL_TRIES = 100
 
@@ -73,6 +76,8 @@ def _set_up(connection: apsw.Connection, path: str, busy_timeout: float, cache_k
     # Plans do not depend on the values bound: else SQLite prepares a statement anew whenever they change.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     connection.set_busy_timeout(round(busy_timeout * 1000))
+    # Waiting processes are woken when the lock is free, instead of looking again after ever longer naps.
+    connection.setlk_timeout(round(busy_timeout * 1000), 0)
     connection.wal_autocheckpoint(CHECKPOINT_PAGES)
     for pragma, value in (("synchronous", "FULL"), ("temp_store", "MEMORY"), ("mmap_size", 0)):
         connection.pragma(pragma, value)

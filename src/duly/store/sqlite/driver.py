@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from os import PathLike, fspath
 from typing import Any
 
@@ -14,7 +15,15 @@ from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock
 from duly.store.sqlite.borrowed import run_on
 from duly.store.sqlite.calls import Call, call_on
-from duly.store.sqlite.connecting import MEMORY, READER_CACHE_KIB, WRITER_CACHE_KIB, connect, use_wal
+from duly.store.sqlite.checkpointer import Checkpointer
+from duly.store.sqlite.connecting import (
+    CHECKPOINTER_CACHE_KIB,
+    MEMORY,
+    READER_CACHE_KIB,
+    WRITER_CACHE_KIB,
+    connect,
+    use_wal,
+)
 from duly.store.sqlite.errors import translate
 from duly.store.sqlite.inline import Inline
 from duly.store.sqlite.migrating import migrate, schema_version
@@ -65,8 +74,9 @@ class SqliteDriver:
             self._inline = Inline(self._prepare(), self.path, self._clock)
             return
         connection = await asyncio.to_thread(self._prepare)
+        checkpointer = Checkpointer(connection, partial(self._connect, CHECKPOINTER_CACHE_KIB))
         self._readers = Readers(self._connect_reader, self._reader_count, self.path, self._clock)
-        self._writer = Writer(connection, self.path, self._clock)
+        self._writer = Writer(connection, checkpointer, self.path, self._clock)
         if self._listeners:
             self._writer.listen(self._tell)
 

@@ -87,8 +87,10 @@ def execute(cursor: apsw.Cursor, step: Query | Batch) -> list[Row]:
 
 def _execute_many(cursor: apsw.Cursor, statement: Statement, step: Batch) -> list[Row]:
     """Bind as many rows at once as there are, in a few sizes, so that few statements are prepared."""
-    same = [step.params[name] for name in statement.same]
+    same = tuple(step.params[name] for name in statement.same)
     left = list(_rows(statement.row, step))
+    if len(left) == 1:
+        return cursor.execute(statement.many[1], left[0] + same).fetchall()
     answers: list[Row] = []
     at = 0
     for size, text in statement.many.items():

@@ -19,6 +19,7 @@ import apsw
 from duly.core.errors import StoreUnavailable
 from duly.runtime.clock import Clock
 from duly.store.sqlite.calls import Call, answer
+from duly.store.sqlite.checkpointer import Checkpointer
 from duly.store.sqlite.errors import translate, translate_commit
 from duly.store.sqlite.running import run
 
@@ -32,8 +33,9 @@ WATCH_S = 0.1
 class Writer:
     """Owns the write connection and the thread that uses it."""
 
-    def __init__(self, connection: apsw.Connection, path: str, clock: Clock) -> None:
+    def __init__(self, connection: apsw.Connection, checkpointer: Checkpointer, path: str, clock: Clock) -> None:
         self._connection = connection
+        self._checkpointer = checkpointer
         self._cursor = connection.cursor()
         self._path = path
         self._clock = clock
@@ -67,7 +69,9 @@ class Writer:
                 answer(self._drain())
             elif self._stopping:
                 break
+            self._checkpointer.tend()
             self._look(quiet)
+        self._checkpointer.stop()
         self._connection.close()
 
     def _collect(self) -> bool:

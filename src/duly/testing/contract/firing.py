@@ -136,6 +136,18 @@ class TestFiring:
         trial.clock.move(minutes=1)
         assert (await trial.fire()).set_aside
 
+    async def test_nothing_fires_when_the_store_s_clock_has_leapt(self, trial: Trial, access: Access) -> None:
+        await trial.put()
+        trial.clock.move(minutes=1)
+        now = trial.clock.now()
+        before = await access.dump()
+        for expected in ((now - 5000, now - 1), (now + 1, now + 5000)):
+            fired = await trial.store.fire_due(limit=10, rules=trial.rules, expected=expected)
+            assert (fired.windows, fired.now) == (0, now)
+            assert await access.dump() == before
+        fired = await trial.store.fire_due(limit=10, rules=trial.rules, expected=(now, now))
+        assert fired.runs == 1
+
     async def test_the_most_overdue_schedule_can_be_put_off(self, trial: Trial) -> None:
         early = await trial.put("early", Every(seconds=30))
         late = await trial.put("late", Every(seconds=60))

@@ -1,9 +1,10 @@
--- No index fits the guard on purpose: the row is found by its id alone, however stale the statistics are.
+-- Spread: see insert_runs. No index fits the guard on purpose: the row is found by its id alone, however stale the statistics are.
 WITH gone AS (
     DELETE FROM duly_runs AS r
     USING unnest(:id::uuid[], :fence::bigint[], :session::bigint[], :result::text[], :reason::text[])
         AS n (id, fence, session, result, reason)
-    WHERE r.id = n.id AND r.fence = n.fence AND r.claimed_by IS NOT DISTINCT FROM n.session
+    WHERE r.id = n.id AND r.fence = coalesce(n.fence, (:fence::bigint[])[1])
+      AND r.claimed_by IS NOT DISTINCT FROM coalesce(n.session, (:session::bigint[])[1])
     RETURNING
         r.*, CASE WHEN r.cancel_at IS NULL THEN 'completed' ELSE 'cancelled' END AS status,
         CASE WHEN r.cancel_at IS NULL THEN n.reason ELSE 'cancel_requested' END AS reason,

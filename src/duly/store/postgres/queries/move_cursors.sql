@@ -1,7 +1,9 @@
+-- Spread: see insert_runs.
 UPDATE duly_cursors AS c
-SET revision = n.revision, status = n.status, window_at = n.window_at, next_window_at = n.next_window_at,
-    fire_at = n.fire_at, slot = n.slot, fired = n.fired, failures = n.failures, last_fired_at = n.last_fired_at,
-    error = n.error
+SET revision = coalesce(n.revision, (:revision::int[])[1]), status = coalesce(n.status, (:status::text[])[1]),
+    window_at = n.window_at, next_window_at = n.next_window_at, fire_at = n.fire_at,
+    slot = coalesce(n.slot, (:slot::bigint[])[1]), fired = coalesce(n.fired, (:fired::bigint[])[1]),
+    failures = coalesce(n.failures, (:failures::int[])[1]), last_fired_at = n.last_fired_at, error = n.error
 FROM unnest(
     :schedule_id::uuid[], :revision::int[], :status::text[], :window_at::bigint[], :next_window_at::bigint[],
     :fire_at::bigint[], :slot::bigint[], :fired::bigint[], :failures::int[], :last_fired_at::bigint[], :error::text[]

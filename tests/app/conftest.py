@@ -1,0 +1,50 @@
+"""Apps on each store, with a short lease, so that a test on real clocks is quick."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from duly import Duly, Settings
+
+QUICK = Settings(lease=3, heartbeat=0.5, poll=0.05, shutdown_timeout=2)
+
+MakeApp = Callable[..., Duly]
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:////{str(tmp_path / 'duly.db').lstrip('/')}"
+    return str(request.getfixturevalue("fresh_postgres"))
+
+
+@pytest.fixture
+def make_app(url: str) -> MakeApp:
+    """Apps on the same store; each is started by the test itself."""
+
+    def make(**options: Any) -> Duly:
+        return Duly(url, **{"settings": QUICK, **options})
+
+    return make
+
+
+@pytest.fixture
+def app(make_app: MakeApp) -> Duly:
+    return make_app()
+
+
+async def until(condition: Callable[[], Any], *, within: float = 20.0) -> Any:
+    """Wait in real time until a condition (plain or awaitable) holds; answer what it gave."""
+    give_up_at = time.monotonic() + within
+    while True:
+        found = condition()
+        if isinstance(found, Awaitable):
+            found = await found
+        if found:
+            return found
+        assert time.monotonic() < give_up_at, "the condition did not come true in time"
+        await asyncio.sleep(0.01)

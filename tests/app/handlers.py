@@ -1,0 +1,53 @@
+"""Handlers that run in processes of their own: a spawned process finds them by name."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from duly import Fatal, RunContext, Snooze
+
+
+def add(run: RunContext, a: int, b: int = 1) -> dict:
+    return {"sum": a + b, "pid": os.getpid(), "id": run.id, "attempt": run.attempt}
+
+
+def stay(path: str) -> str:
+    """Say who we are, then stay until killed."""
+    Path(path).write_text(str(os.getpid()))
+    time.sleep(600)
+    return "too late"
+
+
+def fail(kind: str) -> object:
+    match kind:
+        case "error":
+            raise ValueError("in its own words")
+        case "fatal":
+            raise Fatal("never again")
+        case "exit":
+            os._exit(7)
+        case "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "sys":
+            raise SystemExit(4)
+        case "pickle":
+            return lambda: None
+    return None
+
+
+def snooze_once(path: str) -> object:
+    if Path(path).exists():
+        return "rested"
+    Path(path).touch()
+    return Snooze(seconds=0.1)
+
+
+def hear_signals(path: str) -> dict:
+    """Survive what the whole group is told, and leave our own children mortal."""
+    Path(path).write_text(str(os.getpid()))
+    time.sleep(1.0)
+    child = subprocess.Popen(["sleep", "600"])
+    child.terminate()
+    return {"child": child.wait(10)}

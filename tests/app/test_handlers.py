@@ -1,0 +1,296 @@
+"""Handlers on the loop, in threads and in processes, on the real clock: timeouts, cancels, stops."""
+
+import asyncio
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from duly import Duly, Retry, RunContext, RunStatus, Settings
+from duly.core.errors import ConfigurationError
+from duly.core.run import Reason, Run
+from tests.app import handlers
+from tests.app.conftest import QUICK, MakeApp, until
+
+ONCE = Retry(max_attempts=1)
+AGAIN = Retry(max_attempts=2, delay=0.05, jitter=0)
+
+
+async def run_one(app: Duly, job: str, payload: object = None, within: float = 30) -> Run:
+    run = await app.enqueue(job, {} if payload is None else payload)
+    return await app.runs.wait(run.id, timeout=within)
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+async def test_a_plain_function_runs_in_a_thread_and_blocks_nobody(app: Duly) -> None:
+    names: list[str] = []
+
+    @app.job("blocking")
+    def blocking(seconds: float) -> str:
+        names.append(threading.current_thread().name)
+        time.sleep(seconds)
+        return "slept"
+
+    @app.job("quick")
+    async def quick() -> None: ...
+
+    async with app:
+        slow = await app.enqueue("blocking", {"seconds": 0.5})
+        before = time.monotonic()
+        assert (await run_one(app, "quick")).status is RunStatus.COMPLETED
+        assert time.monotonic() - before < 0.5
+        assert (await app.runs.wait(slow.id, timeout=10)).result == "slept"
+    assert names == ["duly-handler"]
+
+
+async def test_threads_are_bounded_and_a_timeout_counts_from_the_start_of_the_handler(make_app: MakeApp) -> None:
+    """One thread, four runs that take half of their timeout each: waiting for the thread is not running."""
+    app = make_app(settings=Settings(lease=3, heartbeat=0.5, poll=0.05, threads=1))
+    running = most = 0
+
+    @app.job("half", timeout=0.6, retry=ONCE)
+    def half() -> None:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        time.sleep(0.3)
+        running -= 1
+
+    async with app:
+        runs = await app.runs.enqueue_many("half", [{}] * 4)
+        ended = [await app.runs.wait(run.id, timeout=20) for run in runs]
+    assert [run.status for run in ended] == [RunStatus.COMPLETED] * 4
+    assert most == 1
+
+
+async def test_a_run_cancelled_before_a_thread_is_free_is_never_begun(make_app: MakeApp) -> None:
+    app = make_app(settings=Settings(lease=3, heartbeat=0.5, poll=0.05, threads=1))
+    begun: list[int] = []
+    gate = threading.Event()
+
+    @app.job("work")
+    def work(number: int) -> None:
+        begun.append(number)
+        gate.wait(20)
+
+    async with app:
+        first = await app.enqueue("work", {"number": 1})
+        await until(lambda: begun == [1])
+        second = await app.enqueue("work", {"number": 2})
+        await until(lambda: app._instance is not None and app._instance.active == 2)
+        await app.stop(grace=0)
+        gate.set()
+        await asyncio.sleep(0.2)  # a thread would need no more than a moment to begin the second
+    assert begun == [1]
+    await app.open()
+    assert {(await app.runs.get(run.id)).status for run in (first, second)} == {RunStatus.PENDING}  # type: ignore[union-attr]
+    await app.close()
+
+
+@pytest.mark.parametrize("mode", ["async", "thread", "process"])
+async def test_f5_a_handler_over_its_timeout_is_stopped_and_counted_in_every_mode(
+    app: Duly, mode: str, tmp_path: Path
+) -> None:
+    note = tmp_path / "pid"
+    told: list[bool] = []
+
+    async def on_the_loop(path: str) -> None:
+        try:
+            await asyncio.sleep(600)
+        except asyncio.CancelledError:
+            told.append(True)
+            raise
+
+    def in_a_thread(run: RunContext, path: str) -> None:
+        told.append(run.sync_wait_cancelled(20))
+
+    timeout = 3 if mode == "process" else 0.2  # a new process takes its time to come up on a busy machine
+    function = {"async": on_the_loop, "thread": in_a_thread, "process": handlers.stay}[mode]
+    app.job("slow", timeout=timeout, retry=AGAIN if mode != "process" else ONCE, process=mode == "process")(function)
+    async with app:
+        done = await run_one(app, "slow", {"path": str(note)}, within=60)
+    assert (done.status, done.reason) == (RunStatus.FAILED, Reason.TIMEOUT)
+    assert f"timeout of {timeout:g} s" in (done.error_message or "")
+    if mode == "process":
+        await until(lambda: not alive(int(note.read_text())))
+    else:
+        assert done.attempt == 2
+        await until(lambda: told == [True, True])
+
+
+async def test_a_thread_that_never_returns_keeps_neither_its_slot_nor_the_process(make_app: MakeApp) -> None:
+    app = make_app(settings=Settings(lease=3, heartbeat=0.5, poll=0.05, threads=1))
+    gate = threading.Event()
+
+    @app.job("stuck", timeout=0.1, retry=ONCE)
+    def stuck() -> None:
+        gate.wait(60)
+
+    @app.job("next")
+    def following() -> str:
+        return "ran"
+
+    async with app:
+        assert (await run_one(app, "stuck")).reason == Reason.TIMEOUT
+        assert (await run_one(app, "next")).result == "ran"
+        before = time.monotonic()
+        await app.stop()
+        assert time.monotonic() - before < 5
+    gate.set()
+
+
+async def test_a_process_handler_answers_with_its_value_and_its_context(app: Duly) -> None:
+    app.job("add", process=True)(handlers.add)
+    async with app:
+        done = await run_one(app, "add", {"a": 41})
+    assert done.status is RunStatus.COMPLETED
+    assert done.result["sum"] == 42
+    assert done.result["pid"] != os.getpid()
+    assert (done.result["id"], done.result["attempt"]) == (done.id, 1)
+
+
+async def test_e5_whatever_a_process_handler_does_to_itself_is_a_failed_attempt(app: Duly) -> None:
+    app.job("fail", process=True, retry=ONCE)(handlers.fail)
+    table = {
+        "error": "HandlerFailed: ValueError: in its own words",
+        "fatal": "Fatal: never again",
+        "exit": "exit code 7",
+        "kill": "exit code -9",
+        "sys": "SystemExit: 4",
+        "pickle": "lambda",
+    }
+    async with app:
+        runs = {kind: await app.enqueue("fail", {"kind": kind}) for kind in table}
+        for kind, text in table.items():
+            done = await app.runs.wait(runs[kind].id, timeout=60)
+            assert done.status is RunStatus.FAILED, kind
+            assert text in (done.error_message or ""), kind
+            assert (done.reason == Reason.FATAL) is (kind == "fatal")
+
+
+async def test_a_process_handler_may_snooze(app: Duly, tmp_path: Path) -> None:
+    app.job("nap", process=True, retry=ONCE)(handlers.snooze_once)
+    async with app:
+        done = await run_one(app, "nap", {"path": str(tmp_path / "been")}, within=60)
+    assert (done.status, done.result, done.attempt) == (RunStatus.COMPLETED, "rested", 1)
+
+
+async def test_signals_to_the_whole_group_do_not_end_a_process_handler(app: Duly, tmp_path: Path) -> None:
+    """Ctrl-C and systemd tell every process of the group: the worker decides, and no attempt is spent on it."""
+    note = tmp_path / "pid"
+    app.job("hear", process=True, retry=ONCE)(handlers.hear_signals)
+    async with app:
+        run = await app.enqueue("hear", {"path": str(note)})
+        pid = int(await until(lambda: note.exists() and note.read_text()))
+        for number in (signal.SIGINT, signal.SIGTERM):
+            os.kill(pid, number)
+        done = await app.runs.wait(run.id, timeout=30)
+    assert (done.status, done.result) == (RunStatus.COMPLETED, {"child": -signal.SIGTERM})
+
+
+def test_a_function_that_no_other_process_can_find_is_refused_when_it_is_registered(app: Duly) -> None:
+    def local() -> None: ...
+
+    for function in (local, lambda: None):
+        with pytest.raises(ConfigurationError, match="top level"):
+            app.job("x", process=True)(function)
+
+    async def coroutine() -> None: ...
+
+    with pytest.raises(ConfigurationError, match="async"):
+        app.job("x", process=True)(coroutine)
+
+
+@pytest.mark.parametrize("mode", ["async", "thread", "process"])
+async def test_a_cancel_reaches_the_handler_in_every_mode(app: Duly, mode: str, tmp_path: Path) -> None:
+    """Also on the last attempt: a run that was told to stop is cancelled, not failed."""
+    note = tmp_path / "pid"
+    seen: list[str] = []
+
+    async def on_the_loop(run: RunContext, path: str) -> None:
+        Path(path).write_text("0")
+        try:
+            await run.wait_cancelled()
+        except asyncio.CancelledError:
+            seen.append(f"CancelledError, cancelled={run.cancelled}")
+            raise
+
+    def in_a_thread(run: RunContext, path: str) -> str:
+        Path(path).write_text("0")
+        assert not run.cancelled
+        assert run.sync_wait_cancelled(0.01) is False
+        seen.append(f"woken={run.sync_wait_cancelled(20)}, cancelled={run.cancelled}")
+        return "a late success"
+
+    function = {"async": on_the_loop, "thread": in_a_thread, "process": handlers.stay}[mode]
+    app.job("work", retry=ONCE, process=mode == "process")(function)
+    async with app:
+        run = await app.enqueue("work", {"path": str(note)})
+        await until(lambda: note.exists() and note.read_text(), within=40)
+        asked = await app.runs.cancel(run.id)
+        assert asked.cancel_requested or asked.status is RunStatus.CANCELLED
+        done = await app.runs.wait(run.id, timeout=10)
+    assert (done.status, done.reason, done.result) == (RunStatus.CANCELLED, Reason.CANCEL_REQUESTED, None)
+    if mode == "process":
+        await until(lambda: not alive(int(note.read_text())))
+    else:
+        assert seen == [{"async": "CancelledError, cancelled=True", "thread": "woken=True, cancelled=True"}[mode]]
+
+
+@pytest.mark.parametrize("mode", ["async", "thread", "process"])
+async def test_e7_a_stop_without_grace_gives_back_what_runs_in_every_mode(
+    make_app: MakeApp, mode: str, tmp_path: Path
+) -> None:
+    app, note = make_app(), tmp_path / "pid"
+    gate = threading.Event()
+
+    async def on_the_loop(path: str) -> None:
+        Path(path).write_text("0")
+        await asyncio.sleep(600)
+
+    def in_a_thread(path: str) -> None:
+        Path(path).write_text("0")
+        gate.wait(20)
+
+    function = {"async": on_the_loop, "thread": in_a_thread, "process": handlers.stay}[mode]
+    app.job("work", retry=ONCE, process=mode == "process")(function)
+    async with app:
+        run = await app.enqueue("work", {"path": str(note)})
+        await until(lambda: note.exists() and note.read_text(), within=40)
+        before = time.monotonic()
+        await app.stop(grace=0)
+        assert time.monotonic() - before < QUICK.shutdown_timeout + 3
+    gate.set()
+    if mode == "process":
+        await until(lambda: not alive(int(note.read_text())))
+    await app.open()
+    found = await app.runs.get(run.id)
+    await app.close()
+    assert found is not None
+    assert (found.status, found.attempt) == (RunStatus.PENDING, 0)
+
+
+async def test_f09_a_handler_that_blocks_the_event_loop_for_a_moment_keeps_the_lease(
+    app: Duly, make_app: MakeApp
+) -> None:
+    """The heartbeat is a thread of its own; the loop may stand still for less than half a lease."""
+
+    @app.job("block", retry=ONCE)
+    async def block() -> str:
+        time.sleep(1.2)  # noqa: ASYNC251  # the mistake that this test is about
+        await asyncio.sleep(0.1)
+        time.sleep(1.2)  # noqa: ASYNC251
+        return "survived"
+
+    async with app, make_app(roles=("scheduler",)):
+        done = await run_one(app, "block")
+    assert (done.status, done.result, done.attempt) == (RunStatus.COMPLETED, "survived", 1)

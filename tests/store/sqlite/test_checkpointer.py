@@ -1,0 +1,33 @@
+"""Checkpoints: the log is kept short beside the commits."""
+
+import pytest
+
+from duly.store.sqlite import SqliteDriver, checkpointer
+from tests.store.sqlite.making import add
+
+
+async def write_until_the_log_starts_anew(driver: SqliteDriver) -> int:
+    """Write until the log is shorter than before; answer how long it was."""
+    assert driver._writer is not None
+    log = driver._writer._checkpointer
+    for n in range(100_000):
+        before = log._pages
+        await driver.write(add(f"t{n}"))
+        if log._pages < before:
+            return before
+    raise AssertionError("the log only ever grew")
+
+
+async def test_a_long_log_is_moved_beside_the_commits(driver: SqliteDriver, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpointer, "CHECKPOINT_PAGES", 50)
+    for _ in range(3):
+        assert await write_until_the_log_starts_anew(driver) >= 50
+
+
+async def test_a_log_that_grew_too_long_is_moved_by_the_writer(
+    driver: SqliteDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpointer, "CHECKPOINT_PAGES", 1_000_000)
+    monkeypatch.setattr(checkpointer, "MOST_PAGES", 50)
+    for _ in range(3):
+        assert 50 <= await write_until_the_log_starts_anew(driver) < 60
