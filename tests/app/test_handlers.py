@@ -91,9 +91,9 @@ async def test_a_run_cancelled_before_a_thread_is_free_is_never_begun(make_app: 
         gate.set()
         await asyncio.sleep(0.2)  # a thread would need no more than a moment to begin the second
     assert begun == [1]
-    await app.open()
-    assert {(await app.runs.get(run.id)).status for run in (first, second)} == {RunStatus.PENDING}  # type: ignore[union-attr]
-    await app.close()
+    async with make_app(roles=()) as look:
+        found = [await look.runs.get(run.id) for run in (first, second)]
+    assert [run and run.status for run in found] == [RunStatus.PENDING] * 2
 
 
 @pytest.mark.parametrize("mode", ["async", "thread", "process"])
@@ -217,7 +217,7 @@ async def test_a_cancel_reaches_the_handler_in_every_mode(app: Duly, mode: str, 
     seen: list[str] = []
 
     async def on_the_loop(run: RunContext, path: str) -> None:
-        Path(path).write_text("0")
+        note.write_text("0")
         try:
             await run.wait_cancelled()
         except asyncio.CancelledError:
@@ -254,7 +254,7 @@ async def test_e7_a_stop_without_grace_gives_back_what_runs_in_every_mode(
     gate = threading.Event()
 
     async def on_the_loop(path: str) -> None:
-        Path(path).write_text("0")
+        note.write_text("0")
         await asyncio.sleep(600)
 
     def in_a_thread(path: str) -> None:
@@ -272,16 +272,13 @@ async def test_e7_a_stop_without_grace_gives_back_what_runs_in_every_mode(
     gate.set()
     if mode == "process":
         await until(lambda: not alive(int(note.read_text())))
-    await app.open()
-    found = await app.runs.get(run.id)
-    await app.close()
+    async with make_app(roles=()) as look:
+        found = await look.runs.get(run.id)
     assert found is not None
     assert (found.status, found.attempt) == (RunStatus.PENDING, 0)
 
 
-async def test_f09_a_handler_that_blocks_the_event_loop_for_a_moment_keeps_the_lease(
-    app: Duly, make_app: MakeApp
-) -> None:
+async def test_f09_a_handler_that_blocks_the_loop_for_a_moment_keeps_the_lease(app: Duly, make_app: MakeApp) -> None:
     """The heartbeat is a thread of its own; the loop may stand still for less than half a lease."""
 
     @app.job("block", retry=ONCE)

@@ -308,8 +308,14 @@ class Script:
             return None
         draw = self._draw
         chosen = draw.sample(stale, 1) + draw.sample(held, min(len(held), draw.choice((0, 1))))
-        # A late plain failure looks like the one that recovery wrote: the contract's own test shows it.
-        outcomes: list[Outcome] = [Completed('"late"'), Failed("late", fatal=True), Released(), Snoozed(1000)]
+        outcomes: list[Outcome] = [
+            Completed('"late"'),
+            Failed("late", fatal=True),
+            Failed("late"),
+            Failed("late", timed_out=True),
+            Released(),
+            Snoozed(1000),
+        ]
         return self._settling([replace(self._ending(c, s), outcome=draw.choice(outcomes)) for c, s in chosen])
 
     def _settling(self, endings: list[Settlement]) -> Operation:

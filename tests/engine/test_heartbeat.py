@@ -1,4 +1,4 @@
-"""The heartbeat's thread: it beats while handlers block, not for a loop that stands still, and a slow beat harms none."""
+"""The heartbeat's thread: it beats while handlers block, not for a loop that stands still."""
 
 import asyncio
 import threading

@@ -113,7 +113,7 @@ def delete(schedule: Schedule, now: int, by: str | None, cancel_running: bool = 
     facts, cursor = schedule.facts, schedule.cursor
     status = cursor.status if cursor.status.ended else ScheduleStatus.CANCELLED
     return Change(
-        replace(facts, updated_at=now, ended_at=now if facts.ended_at is None else facts.ended_at),
+        replace(facts, updated_at=now, ended_at=now if facts.ended_at is None else facts.ended_at, deleted_at=now),
         replace(cursor, status=status, next_window_at=None, fire_at=None),
         cancel_waiting=True,
         cancel_running=cancel_running,

@@ -12,12 +12,11 @@ from typing import Any, assert_never
 
 from duly.core.rules.settling import Again, Finish
 from duly.core.rules.settling import settle as decide
-from duly.core.run import Cancelled, Completed, Failed, Lost, Reason, Released, Run, RunStatus, Snoozed
+from duly.core.run import Cancelled, Completed, Failed, Lost, Outcome, Reason, Released, RunStatus, Snoozed
 from duly.store.statements import Program, batch, columns
 from duly.store.values import Settled, Settlement
 
 from .moving import Ended, Revision, lock_cursors, move_schedules
-from .runs import find_run
 
 FINISH = ("id", "fence", "session", "status", "reason", "error", "result")
 RETURN = ("id", "fence", "session", "due_at", "attempt")
@@ -136,38 +135,25 @@ def _really_lost(missing: Sequence[Settlement]) -> Program[list[str]]:
     """Tell zombies from repeats: a settlement that finds what it would have written was kept the first time."""
     guards = columns(("id", "fence", "session"), [(s.claim.id, s.claim.fence, s.session) for s in missing])
     rows = yield batch("settled_already", guards)
-    recorded = {row[0] for row in rows}
-    lost: list[str] = []
-    for s in missing:
-        run = yield from find_run(s.claim.id)
-        if not _wrote(s, run, recorded=s.claim.id in recorded):
-            lost.append(s.claim.id)
-    return lost
+    left = {row[0]: row[1:] for row in rows}
+    return [s.claim.id for s in missing if s.claim.id not in left or not _wrote(s.outcome, *left[s.claim.id])]
 
 
-def _wrote(settlement: Settlement, run: Run | None, *, recorded: bool) -> bool:
-    """Whether the settlement left what is there now; if not, recovery closed its fence before it came.
-
-    ``recorded``: an attempt or a run is known to have ended under this very guard, whoever ended it.
-    """
-    outcome = settlement.outcome
-    tried_again = isinstance(outcome, Lost) or (isinstance(outcome, Failed) and not outcome.fatal)
-    if run is None or run.fence != settlement.claim.fence:
-        return recorded and tried_again
-    if not run.status.terminal:
-        # Given back under this fence: by a failure, which is recorded, or by a release, which is not.
-        return tried_again if recorded else isinstance(outcome, Cancelled | Released | Snoozed)
-    if not recorded or run.reason == Reason.CANCEL_REQUESTED:
-        return recorded
+def _wrote(outcome: Outcome, mark: str, word: str | None, reason: str | None) -> bool:
+    """Whether what is left of an attempt is what this outcome leaves; if not, recovery closed its fence before."""
+    if mark == "returned":
+        return isinstance(outcome, Cancelled | Released | Snoozed)
+    if mark == "ended" and word == RunStatus.CANCELLED:
+        return True
     match outcome:
         case Completed():
-            return run.status is RunStatus.COMPLETED
-        case Failed(timed_out=timed_out):
-            by_recovery = run.reason == Reason.LOST or (run.reason == Reason.TIMEOUT and not timed_out)
-            cancelled_later = tried_again and run.status is RunStatus.CANCELLED
-            return cancelled_later or (run.status is RunStatus.FAILED and not by_recovery)
+            return word == RunStatus.COMPLETED
+        case Failed(fatal=fatal, timed_out=timed_out):
+            if mark == "tried":
+                return not fatal and word == ("timed_out" if timed_out else "failed")
+            return word == RunStatus.FAILED and reason != Reason.LOST and (reason != Reason.TIMEOUT or timed_out)
         case Lost():
-            return run.reason == Reason.LOST
+            return word == "lost" if mark == "tried" else reason == Reason.LOST
         case Cancelled() | Released() | Snoozed():
             return False
         case unknown:
