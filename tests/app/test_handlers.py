@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -114,7 +115,7 @@ async def test_f5_a_handler_over_its_timeout_is_stopped_and_counted_in_every_mod
         told.append(run.sync_wait_cancelled(20))
 
     timeout = 3 if mode == "process" else 0.2  # a new process takes its time to come up on a busy machine
-    function = {"async": on_the_loop, "thread": in_a_thread, "process": handlers.stay}[mode]
+    function: Any = {"async": on_the_loop, "thread": in_a_thread, "process": handlers.stay}[mode]
     app.job("slow", timeout=timeout, retry=AGAIN if mode != "process" else ONCE, process=mode == "process")(function)
     async with app:
         done = await run_one(app, "slow", {"path": str(note)}, within=60)
@@ -225,13 +226,13 @@ async def test_a_cancel_reaches_the_handler_in_every_mode(app: Duly, mode: str, 
             raise
 
     def in_a_thread(run: RunContext, path: str) -> str:
-        Path(path).write_text("0")
         assert not run.cancelled
         assert run.sync_wait_cancelled(0.01) is False
+        Path(path).write_text("0")
         seen.append(f"woken={run.sync_wait_cancelled(20)}, cancelled={run.cancelled}")
         return "a late success"
 
-    function = {"async": on_the_loop, "thread": in_a_thread, "process": handlers.stay}[mode]
+    function: Any = {"async": on_the_loop, "thread": in_a_thread, "process": handlers.stay}[mode]
     app.job("work", retry=ONCE, process=mode == "process")(function)
     async with app:
         run = await app.enqueue("work", {"path": str(note)})
@@ -261,7 +262,7 @@ async def test_e7_a_stop_without_grace_gives_back_what_runs_in_every_mode(
         Path(path).write_text("0")
         gate.wait(20)
 
-    function = {"async": on_the_loop, "thread": in_a_thread, "process": handlers.stay}[mode]
+    function: Any = {"async": on_the_loop, "thread": in_a_thread, "process": handlers.stay}[mode]
     app.job("work", retry=ONCE, process=mode == "process")(function)
     async with app:
         run = await app.enqueue("work", {"path": str(note)})

@@ -65,7 +65,7 @@ async def test_t03_a_leap_of_an_hour_fires_nothing_for_one_lease_then_what_the_p
     assert len(await lab.runs(schedule)) == 2, "held"
     assert lab.recorder.all("clock_jumped") == [(3_600_000,)]
     await lab.clock.advance(seconds=3)
-    *_, skipped, caught_up = sorted(await lab.runs(schedule), key=lambda run: run.window_at or 0)  # type: ignore[arg-type, return-value]
+    *_, skipped, caught_up = sorted(await lab.runs(schedule), key=lambda run: run.window_at or 0)
     assert skipped.status is RunStatus.SKIPPED
     assert caught_up.status is RunStatus.COMPLETED
     assert caught_up.window_at is not None
@@ -123,7 +123,7 @@ async def test_a13_an_instance_whose_own_clock_is_wrong_neither_fires_early_nor_
         def steady(self) -> float:
             return lab.clock.steady()
 
-        async def wait(self, event, timeout):  # type: ignore[no-untyped-def]
+        async def wait(self, event, timeout):
             return await lab.clock.wait(event, timeout)
 
     @lab.job("work")

@@ -97,31 +97,31 @@ class Builder:
             timeout_ms=timeout_ms,
             overlap=choose(Overlap, overlap, "overlap"),
             catch_up=catch_up if isinstance(catch_up, CatchUp) else CatchUp(choose(Missed, catch_up, "catch_up")),
-            jitter=Jitter(*jitter) if isinstance(jitter, tuple) else jitter,
+            jitter=_jitter(jitter),
             start_at=starts,
             end_at=ends,
             max_runs=_count(max_runs, "max_runs"),
-            queue=_text(queue, "queue", 200) or DEFAULT_QUEUE,
-            priority=_number(priority, "priority", -32_768, 32_767),
+            queue=check_queue(queue),
+            priority=check_priority(priority),
             max_queued=_number(max_queued, "max_queued", 0, 10_000),
             max_concurrent=_count(max_concurrent, "max_concurrent"),
             pause_after_failures=_count(pause_after_failures, "pause_after_failures"),
-            fire_current_window=fire_current_window,
+            fire_current_window=_truth(fire_current_window, "fire_current_window"),
         )
         meta = _metadata(metadata)
         facts = Facts(
             id=id,
             key=key,
-            name=_text(name, "name", 200) or key,
+            name=check_text(name, "name", 200) or key,
             tenant=meta["tenant_id"] or "",
-            description=_text(description, "description", 10_000),
+            description=check_text(description, "description", 10_000),
             owner=meta["owner_id"],
             correlation_id=meta["correlation_id"],
             client_request_id=meta["client_request_id"],
             tags=_tags(tags),
             app=app,
-            paused_at=None if enabled else self._clock.now(),
-            created_by=_text(created_by, "created_by", 100),
+            paused_at=None if _truth(enabled, "enabled") else self._clock.now(),
+            created_by=check_text(created_by, "created_by", 100),
         )
         return NewSchedule(facts=facts, definition=definition)
 
@@ -183,6 +183,7 @@ def _target(job: str | None, workflow: str | None, topic: str | None, target: Ma
 
 
 def _outside(target: Mapping[str, Any], topic: str | None) -> Target:
+    _is(target, Mapping, "target")
     kind = choose(TargetKind, target.get("kind"), "target.kind")
     name = target.get("name") if kind is TargetKind.QUEUE else target.get("url")
     if kind not in (TargetKind.QUEUE, TargetKind.WEBHOOK) or not isinstance(name, str) or not name:
@@ -196,30 +197,65 @@ def _outside(target: Mapping[str, Any], topic: str | None) -> Target:
 
 def _metadata(given: Mapping[str, str | None] | None) -> dict[str, str | None]:
     values: dict[str, str | None] = dict.fromkeys(METADATA)
+    _is(given, Mapping, "metadata")
     for name, value in (given or {}).items():
         if name not in values:
             raise ValidationFailed(
                 f"metadata has {name!r}; expected {', '.join(METADATA)}", field=f"metadata.{name}", got=name
             )
-        values[name] = _text(value, f"metadata.{name}", 128)
+        values[name] = check_text(value, f"metadata.{name}", 128)
     return values
 
 
 def _tags(tags: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(tags, str) or len(tags) > 50:
+    if isinstance(tags, str) or not isinstance(tags, Sequence) or len(tags) > 50 or None in tags:
         raise ValidationFailed(f"tags is {tags!r}; expected a list of at most 50 words", field="tags", got=tags)
-    return tuple(dict.fromkeys(_text(tag, "tags", 100) or "" for tag in tags))
+    return tuple(dict.fromkeys(check_text(tag, "tags", 100) or "" for tag in tags))
 
 
-def _text(value: str | None, field: str, most: int) -> str | None:
+def _jitter(given: Jitter | tuple[int, int] | None) -> Jitter | None:
+    if isinstance(given, tuple | list) and len(given) == 2:
+        return Jitter(*given)
+    return _is(given, Jitter, "jitter")  # type: ignore[no-any-return]
+
+
+def check_queue(queue: str) -> str:
+    """Answer the queue's name, or refuse it."""
+    name = check_text(queue, "queue", 200)
+    if not name:
+        raise ValidationFailed(f"queue is {queue!r}; expected a name", field="queue", got=queue)
+    return name
+
+
+def check_priority(priority: int) -> int:
+    """Answer the priority, or refuse it."""
+    return _number(priority, "priority", -32_768, 32_767)
+
+
+def check_text(value: str | None, field: str, most: int) -> str | None:
+    """Answer a text that any store can keep, or refuse it."""
     if value is None:
         return None
-    if not isinstance(value, str) or len(value) > most or "\x00" in value:
+    if not isinstance(value, str) or len(value) > most or "\x00" in value or not _encodes(value):
         raise ValidationFailed(
-            f"{field} is {str(value)[:60]!r}; expected text of at most {most} characters without NUL",
+            f"{field} is {str(value)[:60]!r}; expected text of at most {most} whole characters without NUL",
             field=field,
             expected=f"at most {most} characters",
         )
+    return value
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _truth(value: bool, field: str) -> bool:
+    if not isinstance(value, bool):
+        raise ValidationFailed(f"{field} is {value!r}; expected True or False", field=field, got=value)
     return value
 
 
@@ -238,7 +274,7 @@ def _number(value: int, field: str, least: int, most: int) -> int:
     return value
 
 
-def _is(value: Any, kind: type, field: str) -> Any:
+def _is(value: Any, kind: Any, field: str) -> Any:
     if value is not None and not isinstance(value, kind):
         raise ValidationFailed(f"{field} is {value!r}; expected {kind.__name__}(...) or None", field=field, got=value)
     return value

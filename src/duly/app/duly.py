@@ -141,6 +141,8 @@ class Duly:
         self._opened += 1
 
     async def close(self) -> None:
+        if self._opened == 0:
+            return
         self._opened -= 1
         if self._opened == 0:
             await self._store.close()

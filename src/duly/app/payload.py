@@ -33,12 +33,12 @@ def encode_payload(payload: Any, limit: int) -> str:
 
 
 def _check(value: Any, where: str, depth: int) -> None:
-    if depth == 0:
-        raise ValidationFailed(f"payload is nested deeper than {DEPTH_LIMIT} levels", field="payload")
     if isinstance(value, float) and not math.isfinite(value):
         raise ValidationFailed(f"{where} is {value}; JSON has no such number", field="payload", got=value)
     if isinstance(value, str) and "\x00" in value:
         raise ValidationFailed(f"{where} has a NUL character; remove it", field="payload")
+    if depth == 0 and isinstance(value, dict | list | tuple):
+        raise ValidationFailed(f"payload is nested deeper than {DEPTH_LIMIT} levels", field="payload")
     if isinstance(value, dict):
         for key, item in value.items():
             _check(key, f"a key of {where}", depth - 1)

@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import Any
 
 from duly.config import Settings
-from duly.core.errors import EnqueueFailure, StoreUnavailable, WaitTimeout
+from duly.core.errors import EnqueueFailure, StoreError, WaitTimeout
 from duly.core.ids import is_id, parse_window_key, window_run_id
 from duly.core.instants import to_ms
-from duly.core.policy import Retry
+from duly.core.policy import Retry, choose
 from duly.core.run import Run, RunStatus
 from duly.core.schedule import DEFAULT_QUEUE, DEFAULT_TIMEOUT_MS
 from duly.engine.registry import Registry, check_job_name
@@ -22,9 +22,9 @@ from duly.runtime.clock import Clock
 from duly.store.sql import SqlStore
 from duly.store.values import NewRequest, Page, RunFilter
 
-from .building import UNSET, timeout_in_ms
+from .building import UNSET, check_priority, check_queue, check_text, timeout_in_ms
 from .payload import encode_payload
-from .schedules import check_limit, not_found
+from .schedules import check_limit, check_run_id, not_found
 
 FIRST_LOOK = 0.02
 LONGEST_LOOK = 0.5
@@ -63,17 +63,19 @@ class Runs:
             return run
         try:
             return await self._requests.put(request)
-        except StoreUnavailable as error:
-            raise EnqueueFailure(
-                f"the run was not stored: {error}; try again with id={request.id!r}", id=request.id
-            ) from error
+        except StoreError as error:
+            raise _not_stored([request], error) from error
 
     async def enqueue_many(self, job: str, payloads: Sequence[Any], **options: Any) -> list[Run]:
         """Ask for many runs of a job, one transaction per batch."""
         requests = [self.request(job, payload, **options) for payload in payloads]
         made: list[Run] = []
         for start in range(0, len(requests), BULK):
-            made += await self._store.enqueue(requests[start : start + BULK])
+            batch = requests[start : start + BULK]
+            try:
+                made += await self._store.enqueue(batch)
+            except StoreError as error:
+                raise _not_stored(batch, error) from error
             self._on_runs()
         return made
 
@@ -92,7 +94,8 @@ class Runs:
         cursor: str | None = None,
     ) -> Page[Run]:
         """One page, newest first, without payloads and results."""
-        where = RunFilter(schedule_id=schedule, job=job, status=None if status is None else RunStatus(status))
+        wanted = None if status is None else choose(RunStatus, status, "status")
+        where = RunFilter(schedule_id=schedule, job=job, status=wanted)
         if schedule is not None and not is_id(schedule):
             found = await self._store.get_schedule(schedule)
             if found is None:
@@ -184,15 +187,15 @@ class Runs:
         else:
             timeout_ms = timeout_in_ms(timeout)
         return NewRequest(
-            id=id or self._chance.id(self._clock),
+            id=self._chance.id(self._clock) if id is None else check_run_id(id),
             job=job,
             payload=text,
-            queue=queue,
+            queue=check_queue(queue),
             max_attempts=max_attempts,
             run_at=None if run_at is None else to_ms(run_at, "run_at"),
-            priority=priority,
+            priority=check_priority(priority),
             timeout_ms=timeout_ms,
-            tenant=tenant,
+            tenant=check_text(tenant, "tenant", 128) or "",
         )
 
     async def _enqueue(self, requests: Sequence[NewRequest]) -> Sequence[Run]:
@@ -208,3 +211,12 @@ class Runs:
             return None
         schedule = await self._store.get_schedule(named[0])
         return None if schedule is None else window_run_id(schedule.id, named[1])
+
+
+def _not_stored(requests: Sequence[NewRequest], error: StoreError) -> EnqueueFailure:
+    ids = [request.id for request in requests]
+    return EnqueueFailure(
+        f"{len(ids)} run(s) may not have been stored: {error}; trying again with the same id, {ids[0]!r}, is safe",
+        id=ids[0],
+        ids=ids,
+    )

@@ -9,11 +9,13 @@ from typing import Any
 
 from duly.config import Settings
 from duly.core.errors import DulyError, NotFound, ValidationFailed
+from duly.core.ids import is_id
 from duly.core.instants import to_ms
+from duly.core.policy import choose
 from duly.core.rules import editing
 from duly.core.rules.editing import Change
 from duly.core.run import Run
-from duly.core.schedule import Schedule
+from duly.core.schedule import Schedule, ScheduleStatus
 from duly.core.timing import Timing
 from duly.runtime.batcher import Batcher
 from duly.runtime.chance import Chance
@@ -21,7 +23,7 @@ from duly.runtime.clock import Clock
 from duly.store.sql import SqlStore
 from duly.store.values import NewSchedule, Page, Put, ScheduleFilter
 
-from .building import UNSET, Builder
+from .building import UNSET, Builder, check_text
 from .payload import encode_payload
 
 BULK = 1000
@@ -90,6 +92,8 @@ class Schedules:
         cursor: str | None = None,
     ) -> Page[Schedule]:
         """One page, oldest first, without payloads."""
+        if status is not None:
+            choose(ScheduleStatus, status, "status")
         where = ScheduleFilter(
             tenant=tenant, owner=owner, job=job, topic=topic, tag=tag, status=status, enabled=enabled, q=q
         )
@@ -111,6 +115,7 @@ class Schedules:
     ) -> Schedule:
         """Stop firing, with a reason and if wished an end. Paused time is not missed time."""
         end = None if until is None else to_ms(until, "until")
+        reason = check_text(reason, "reason", 1000)
         return await self._change(ref, partial(editing.pause, reason=reason, until=end, by=by))
 
     async def resume(self, ref: str, *, catch_up: bool = False, by: str | None = None) -> Schedule:
@@ -131,7 +136,7 @@ class Schedules:
         text = None if payload is UNSET else encode_payload(payload, self._settings.payload_limit)
         triggered = await self._store.trigger(
             ref,
-            run_id=id or self._chance.id(self._clock),
+            run_id=self._chance.id(self._clock) if id is None else check_run_id(id),
             payload=text,
             force=force,
             rules=self._settings.fire_rules,
@@ -158,6 +163,13 @@ def check_limit(limit: int) -> int:
     if type(limit) is not int or not 1 <= limit <= 200:
         raise ValidationFailed(f"limit is {limit!r}; expected a whole number from 1 to 200", field="limit", got=limit)
     return limit
+
+
+def check_run_id(id: str) -> str:
+    """Answer an id that the caller chose for a run, or refuse it."""
+    if not isinstance(id, str) or not is_id(id):
+        raise ValidationFailed(f"id is {id!r}; expected a UUID in lower case with hyphens", field="id", got=id)
+    return id
 
 
 def not_found(what: str, ref: str) -> NotFound:

@@ -222,8 +222,6 @@ class Run:
         return self.status is RunStatus.FAILED
 
 
-
-
 # How an attempt ended. A handler's value or exception becomes exactly one of these.
 
 

@@ -20,6 +20,7 @@ from .timing import Every, Jitter, Once, Timing
 DEFAULT_QUEUE = "default"
 DEFAULT_TIMEOUT_MS = 3_600_000
 _CATCH_UP = CatchUp()
+_LANED = frozenset({Overlap.QUEUE, Overlap.CANCEL_PREVIOUS})
 
 
 class ScheduleStatus(StrEnum):
@@ -90,7 +91,7 @@ class Definition:
     def uses_lane(self) -> bool:
         """Whether runs of this schedule may have to wait for one another."""
         return (
-            self.overlap in (Overlap.QUEUE, Overlap.CANCEL_PREVIOUS)
+            self.overlap in _LANED
             or self.max_concurrent is not None
             or self.catch_up.policy is Missed.ALL
         )
@@ -108,11 +109,12 @@ class Definition:
     @property
     def end_of_run_moves_cursor(self) -> bool:
         """Whether the end of a run changes its schedule, so that the settle must hold the cursor."""
+        timing = self.timing
         return (
             self.uses_lane
-            or isinstance(self.timing, Once)
             or self.pause_after_failures is not None
-            or self.counts_from_completion
+            or type(timing) is Once
+            or (type(timing) is Every and timing.after_completion)
         )
 
     def fire_at(self, window_at: int, next_window_at: int | None) -> int:
@@ -122,9 +124,9 @@ class Definition:
         return self.jitter.fire_at_ms(self.key, window_at, next_window_at)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Facts:
-    """What people name, tag and pause; never written by a fire. Instants in epoch ms."""
+    """What people name, tag and pause; never written by a fire. Instants in epoch ms. Dated once, by the store."""
 
     id: str
     key: str

@@ -10,6 +10,7 @@ from duly.core.errors import ValidationFailed
 from duly.core.run import Cancelled, Claim, Failed, Lost, Outcome, Released
 
 from .context import RunContext
+from .deadlines import Deadlines
 from .outcomes import describe, failure_of, outcome_of
 from .processes import ProcessStopped, run_in_process
 from .registry import Handler, Mode
@@ -22,20 +23,24 @@ class Stop(Enum):
     CANCEL = "a cancel was asked for"
     LOST = "the run belongs to a newer attempt"
     SHUTDOWN = "the instance is stopping"
+    TIMEOUT = "its time is over"
 
 
 class Attempt:
     """A claimed run in execution. ``stop`` may be called at any time, from the event loop."""
 
-    __slots__ = ("_result_limit", "_stop", "_threads", "claim", "context", "handler", "session", "task")
+    __slots__ = ("_deadlines", "_result_limit", "_stop", "_threads", "claim", "context", "handler", "session", "task")
 
-    def __init__(self, claim: Claim, session: int, handler: Handler, threads: Threads, result_limit: int) -> None:
+    def __init__(
+        self, claim: Claim, session: int, handler: Handler, threads: Threads, deadlines: Deadlines, result_limit: int
+    ) -> None:
         self.claim = claim
         self.session = session
         self.handler = handler
         self.context = RunContext(claim)
         self.task: asyncio.Task[None] | None = None
         self._threads = threads
+        self._deadlines = deadlines
         self._result_limit = result_limit
         self._stop: Stop | None = None
 
@@ -55,13 +60,20 @@ class Attempt:
         if self.task is not None and (self.handler.mode is Mode.ASYNC or why is Stop.SHUTDOWN):
             self.task.cancel()
 
+    def time_out(self) -> None:
+        """Stop the handler because it took too long; a thread that does not listen is left behind."""
+        if self._stop is not None or self.task is None:
+            return
+        self._stop = Stop.TIMEOUT
+        self.context._cancel()
+        if self.handler.mode is Mode.THREAD:
+            self._threads.abandon()
+        self.task.cancel()
+
     async def run(self) -> Outcome:
         """Call the handler; never raises, except when the task itself is cancelled by no ``stop`` of ours."""
-        scope = asyncio.timeout(None)
         try:
-            async with scope:
-                value = await self._call(scope)
-            return outcome_of(value, self._result_limit)
+            return outcome_of(await self._call(), self._result_limit)
         except asyncio.CancelledError as error:
             if self._stop is not None:
                 return self._stopped(self._stop)
@@ -71,43 +83,32 @@ class Attempt:
             return failure_of(error)  # the handler's own: it waited for something that was cancelled
         except ProcessStopped as error:
             return failure_of(error) if self._stop is None else self._stopped(self._stop)
-        except TimeoutError as error:
-            return self._timed_out() if scope.expired() else failure_of(error)
         except ValidationFailed as error:
             return Failed(describe(error), fatal=True)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - around a handler: whatever it raises is its outcome
             return failure_of(error)
 
-    async def _call(self, scope: asyncio.Timeout) -> Any:
+    async def _call(self) -> Any:
         handler, context = self.handler, self.context
-        loop = asyncio.get_running_loop()
-        timeout_ms = self.claim.timeout_ms
-
-        def begin() -> None:
-            if timeout_ms is not None and not scope.expired():
-                scope.reschedule(loop.time() + timeout_ms / 1000)
-
         match handler.mode:
             case Mode.ASYNC:
-                begin()
+                self._begin()
                 return await handler.function(**handler.arguments.values(context))
             case Mode.THREAD:
                 values = handler.arguments.values(context)
-                return await self._threads.submit(lambda: handler.function(**values), begin)
+                return await self._threads.submit(lambda: handler.function(**values), self._begin)
             case Mode.PROCESS:
                 claim = self.claim
                 return await self._threads.submit(
-                    lambda: run_in_process(handler.function, handler.arguments, context, claim), begin
+                    lambda: run_in_process(handler.function, handler.arguments, context, claim), self._begin
                 )
             case _:
                 assert_never(handler.mode)
 
-    def _timed_out(self) -> Failed:
-        self.context._cancel()
-        if self.handler.mode is Mode.THREAD:
-            self._threads.abandon()
-        seconds = (self.claim.timeout_ms or 0) / 1000
-        return Failed(f"TimeoutError: the attempt took longer than its timeout of {seconds:g} s", timed_out=True)
+    def _begin(self) -> None:
+        """The handler starts now: its time counts from here, not from when it began to wait for a thread."""
+        if self.claim.timeout_ms is not None and self._stop is None:
+            self._deadlines.watch(self, self.claim.timeout_ms / 1000)
 
     def _stopped(self, why: Stop) -> Outcome:
         match why:
@@ -117,5 +118,9 @@ class Attempt:
                 return Lost(why.value)
             case Stop.SHUTDOWN:
                 return Released()
+            case Stop.TIMEOUT:
+                seconds = (self.claim.timeout_ms or 0) / 1000
+                text = f"TimeoutError: the attempt took longer than its timeout of {seconds:g} s"
+                return Failed(text, timed_out=True)
             case _:
                 assert_never(why)

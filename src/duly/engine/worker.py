@@ -15,6 +15,7 @@ from duly.store.protocol import Claiming
 from duly.store.values import Beat, Grab, Held, Settlement
 
 from .attempt import Attempt, Stop
+from .deadlines import Deadlines
 from .registry import Handler, Registry
 from .settler import Settler
 from .threads import Threads
@@ -49,6 +50,7 @@ class Worker:
         self._on_session_lost = on_session_lost
         self._wake = wake
         self._threads = Threads(settings.threads)
+        self._deadlines = Deadlines()
         self._active: dict[str, Attempt] = {}
         self._doubtful: dict[str, tuple[int, float]] = {}
         self._claimed_at = -math.inf
@@ -121,7 +123,7 @@ class Worker:
             # Claimed in the same moment as the drain began: give it back untried.
             self._settler.add(Settlement(claim, session, _RELEASED, _RETRY))
             return
-        attempt = Attempt(claim, session, handler, self._threads, self._settings.result_limit)
+        attempt = Attempt(claim, session, handler, self._threads, self._deadlines, self._settings.result_limit)
         self._active[claim.id] = attempt
         self._idle.clear()
         self._observer.attempt_started(claim)
@@ -136,6 +138,7 @@ class Worker:
 
     def _finish(self, attempt: Attempt, outcome: Outcome) -> None:
         claim = attempt.claim
+        self._deadlines.forget(attempt)
         if self._active.get(claim.id) is attempt:
             del self._active[claim.id]
         if not self._active:
@@ -211,6 +214,7 @@ class Worker:
             await self._clock.wait(self._idle, self._settings.heartbeat)
         await self._settler.drain(self._settings.lease)
         self._threads.close()
+        self._deadlines.close()
 
 
 def _leaked(run: Held) -> Claim:

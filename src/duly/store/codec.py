@@ -21,38 +21,12 @@ _decode_words = msgspec.json.Decoder(tuple[str, ...]).decode
 
 FACTS = tuple(field.name for field in fields(Facts))
 CURSOR = tuple(field.name for field in fields(Cursor))
-_PLAIN = (
-    "timeout_ms",
-    "max_queued",
-    "max_concurrent",
-    "start_at",
-    "end_at",
-    "max_runs",
-    "queue",
-    "priority",
-    "pause_after_failures",
-    "fire_current_window",
-)
 
 
 class UnreadableDefinition(DulyError):
     """A revision was written by a newer version, or damaged: the schedule is left alone."""
 
     code = "DEFINITION_UNREADABLE"
-
-
-def encode_body(definition: Definition) -> str:
-    """Write a definition as JSON, all but its payload."""
-    target, retry, catch_up, jitter = definition.target, definition.retry, definition.catch_up, definition.jitter
-    body: dict[str, Any] = {name: getattr(definition, name) for name in _PLAIN}
-    body["key"] = definition.key
-    body["timing"] = describe(definition.timing)
-    body["target"] = [target.kind, target.name, target.spec, target.topic]
-    body["overlap"] = definition.overlap
-    body["catch_up"] = [catch_up.policy, catch_up.max_lateness_ms, catch_up.max_runs]
-    body["retry"] = retry and [retry.max_attempts, retry.backoff, retry.delay, retry.max_delay, retry.jitter]
-    body["jitter"] = jitter and [jitter.min_ms, jitter.max_ms]
-    return _encode(body).decode()
 
 
 class _Body(msgspec.Struct):
@@ -78,6 +52,32 @@ class _Body(msgspec.Struct):
 
 
 _decode_body = msgspec.json.Decoder(_Body, strict=True).decode
+
+
+def encode_body(definition: Definition) -> str:
+    """Write a definition as JSON, all but its payload."""
+    d = definition
+    target, retry, catch_up, jitter = d.target, d.retry, d.catch_up, d.jitter
+    body = _Body(
+        d.key,
+        describe(d.timing),
+        (target.kind, target.name, target.spec, target.topic),
+        d.overlap,
+        (catch_up.policy, catch_up.max_lateness_ms, catch_up.max_runs),
+        None if retry is None else (retry.max_attempts, retry.backoff, retry.delay, retry.max_delay, retry.jitter),
+        None if jitter is None else (jitter.min_ms, jitter.max_ms),
+        d.timeout_ms,
+        d.max_queued,
+        d.max_concurrent,
+        d.start_at,
+        d.end_at,
+        d.max_runs,
+        d.queue,
+        d.priority,
+        d.pause_after_failures,
+        d.fire_current_window,
+    )
+    return _encode(body).decode()
 
 
 def decode_body(text: str, payload: str) -> Definition:
@@ -146,9 +146,32 @@ def decode_words(text: str) -> tuple[str, ...]:
     return _decode_words(text)
 
 
-def facts_row(facts: Facts) -> list[Any]:
+def facts_row(facts: Facts) -> tuple[Any, ...]:
     """The values of FACTS, in order, as stored."""
-    return [encode_words(facts.tags) if name == "tags" else getattr(facts, name) for name in FACTS]
+    return (
+        facts.id,
+        facts.key,
+        facts.name,
+        facts.tenant,
+        facts.description,
+        facts.owner,
+        facts.correlation_id,
+        facts.client_request_id,
+        encode_words(facts.tags) if facts.tags else "[]",
+        facts.app,
+        facts.revision,
+        facts.paused_at,
+        facts.paused_until,
+        facts.paused_by,
+        facts.pause_reason,
+        facts.created_at,
+        facts.created_by,
+        facts.updated_at,
+        facts.ended_at,
+        facts.deleted_at,
+        facts.replaces,
+        facts.replaced_by,
+    )
 
 
 def read_facts(row: Row) -> Facts:

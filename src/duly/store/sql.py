@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from duly.core.errors import StoreError
 from duly.core.rules.editing import Change
 from duly.core.rules.firing import FireRules
 from duly.core.run import Run
@@ -14,7 +15,7 @@ from duly.core.schedule import Schedule
 from .driver import Driver
 from .methods import claiming, firing, keeping, reading, runs, schedules, sessions, settling
 from .methods.definitions import Definitions
-from .statements import Program
+from .statements import Program, T, Transaction
 from .values import (
     Beat,
     Claimed,
@@ -54,20 +55,30 @@ class SqlStore:
     def on_change(self, listener: Callable[[str], None]) -> None:
         self.driver.on_hint(listener)
 
+    async def _write(self, transaction: Transaction[T]) -> T:
+        try:
+            return await self.driver.write(transaction)
+        except StoreError:
+            self._definitions.forget()
+            raise
+
     # Schedules
 
     async def put_schedules(self, new: Sequence[NewSchedule], *, connection: Any = None) -> list[Put]:
         transaction = partial(schedules.put_schedules, new=new)
         if connection is not None:
             return await self.driver.write_on(connection, transaction)
-        puts = await self.driver.write(transaction)
+        puts = await self._write(transaction)
+        for put in puts:
+            if isinstance(put, Schedule):  # what was only just made will often fire soon
+                self._definitions.keep(put.id, put.revision, put.definition)
         self.driver.hint("schedules")
         return puts
 
     async def change_schedule(
         self, ref: str, change: Callable[[Schedule, int], Change | None], *, tenant: str | None = None
     ) -> Schedule | None:
-        changed = await self.driver.write(partial(schedules.change_schedule, ref=ref, change=change, tenant=tenant))
+        changed = await self._write(partial(schedules.change_schedule, ref=ref, change=change, tenant=tenant))
         self.driver.hint("schedules")
         return changed
 
@@ -82,7 +93,7 @@ class SqlStore:
     async def fire_due(
         self, *, limit: int, rules: FireRules, grab: Grab | None = None, expected: tuple[float, float] | None = None
     ) -> Fired:
-        fired = await self.driver.write(
+        fired = await self._write(
             partial(
                 firing.fire_due,
                 limit=limit,
@@ -97,7 +108,7 @@ class SqlStore:
         return fired
 
     async def set_aside_next(self, error: str) -> None:
-        await self.driver.write(partial(firing.set_aside_next, error=error))
+        await self._write(partial(firing.set_aside_next, error=error))
 
     # Runs
 
@@ -105,21 +116,21 @@ class SqlStore:
         transaction = partial(runs.enqueue, requests=requests)
         if connection is not None:
             return await self.driver.write_on(connection, transaction)
-        made = await self.driver.write(transaction)
+        made = await self._write(transaction)
         self.driver.hint("runs")
         return made
 
     async def trigger(
         self, ref: str, *, run_id: str, payload: str | None, force: bool, rules: FireRules, tenant: str | None = None
     ) -> Triggered | None:
-        triggered = await self.driver.write(
+        triggered = await self._write(
             partial(runs.trigger, ref=ref, run_id=run_id, payload=payload, force=force, rules=rules, tenant=tenant)
         )
         self.driver.hint("runs")
         return triggered
 
     async def request_cancel(self, run_id: str) -> Run | None:
-        run = await self.driver.write(partial(runs.request_cancel, run_id=run_id))
+        run = await self._write(partial(runs.request_cancel, run_id=run_id))
         self.driver.hint("cancels")
         return run
 
@@ -132,12 +143,12 @@ class SqlStore:
     # Claiming
 
     async def claim_runs(self, session: int, *, jobs: Sequence[str], limit: int) -> Claimed:
-        return await self.driver.write(
+        return await self._write(
             partial(claiming.claim_runs, session=session, jobs=jobs, limit=limit, definitions=self._definitions)
         )
 
     async def settle(self, settlements: Sequence[Settlement]) -> Settled:
-        settled = await self.driver.write(partial(settling.settle, settlements=settlements))
+        settled = await self._write(partial(settling.settle, settlements=settlements))
         if settled.released:
             self.driver.hint("runs")
         return settled
@@ -145,45 +156,43 @@ class SqlStore:
     # Sessions
 
     async def open_session(self, instance: Instance, *, lease_ms: int) -> int:
-        return await self.driver.write(partial(sessions.open_session, instance=instance, lease_ms=lease_ms))
+        return await self._write(partial(sessions.open_session, instance=instance, lease_ms=lease_ms))
 
     async def beat(self, session: int, *, lease_ms: int) -> Beat:
-        return await self.driver.write(partial(sessions.beat, session=session, lease_ms=lease_ms))
+        return await self._write(partial(sessions.beat, session=session, lease_ms=lease_ms))
 
     def beat_sync(self, session: int, *, lease_ms: int) -> Beat:
         """The heartbeat for a thread of its own: it must go on while the event loop is blocked."""
         return self.driver.write_sync(partial(sessions.beat, session=session, lease_ms=lease_ms))
 
     async def close_session(self, session: int) -> int:
-        return await self.driver.write(partial(sessions.close_session, session=session, definitions=self._definitions))
+        return await self._write(partial(sessions.close_session, session=session, definitions=self._definitions))
 
     async def take_lost(self, *, limit: int, rules: FireRules) -> Recovered:
-        return await self.driver.write(
-            partial(sessions.take_lost, limit=limit, rules=rules, definitions=self._definitions)
-        )
+        return await self._write(partial(sessions.take_lost, limit=limit, rules=rules, definitions=self._definitions))
 
     async def list_instances(self) -> list[Instance]:
         return await self.driver.read(sessions.list_instances)
 
     async def take_lease(self, role: str, session: int, *, lease_ms: int) -> int | None:
-        return await self.driver.write(partial(sessions.take_lease, role=role, session=session, lease_ms=lease_ms))
+        return await self._write(partial(sessions.take_lease, role=role, session=session, lease_ms=lease_ms))
 
     # Keeping
 
     async def hold_unknown_jobs(self) -> Sequence[tuple[str, int]]:
-        return await self.driver.write(keeping.hold_unknown_jobs)
+        return await self._write(keeping.hold_unknown_jobs)
 
     async def purge_history(self, *, finished_before: int, limit: int) -> int:
-        return await self.driver.write(partial(keeping.purge_history, finished_before=finished_before, limit=limit))
+        return await self._write(partial(keeping.purge_history, finished_before=finished_before, limit=limit))
 
     async def purge_schedules(self, *, ended_before: int, limit: int) -> int:
-        return await self.driver.write(partial(keeping.purge_schedules, ended_before=ended_before, limit=limit))
+        return await self._write(partial(keeping.purge_schedules, ended_before=ended_before, limit=limit))
 
     async def release_stuck_lanes(self, *, limit: int) -> int:
-        return await self.driver.write(partial(keeping.release_stuck_lanes, limit=limit))
+        return await self._write(partial(keeping.release_stuck_lanes, limit=limit))
 
     async def resume_expired_pauses(self, *, limit: int) -> int:
-        return await self.driver.write(partial(keeping.resume_expired_pauses, limit=limit))
+        return await self._write(partial(keeping.resume_expired_pauses, limit=limit))
 
 
 def _now(now: int) -> Program[int]:

@@ -6,7 +6,7 @@ from hashlib import blake2b
 
 from duly.core.policy import Backoff, Retry
 
-_DOUBLINGS = 60  # beyond this every delay has met its cap, and a float would lose its meaning
+_DOUBLINGS = 100  # as many as there can be attempts: no float overflows
 
 
 def delay_ms(retry: Retry, attempt: int, seed: str) -> int:

@@ -17,7 +17,7 @@ Known = Mapping[Revision, Definition | UnreadableDefinition]
 class Definitions:
     """A bounded cache of definitions by (schedule id, revision), shared by the threads of one store."""
 
-    def __init__(self, most: int = 10_000) -> None:
+    def __init__(self, most: int = 50_000) -> None:
         self._most = most
         self._kept: OrderedDict[Revision, Definition] = OrderedDict()
         self._lock = Lock()
@@ -27,6 +27,11 @@ class Definitions:
             self._kept[schedule_id, revision] = definition
             if len(self._kept) > self._most:
                 self._kept.popitem(last=False)
+
+    def forget(self) -> None:
+        """Drop everything: a transaction failed whose uncommitted edits may have been read."""
+        with self._lock:
+            self._kept.clear()
 
     def load(self, wanted: Iterable[Revision]) -> Program[Known]:
         """Answer the definitions asked for; one that cannot be read is answered as its error."""

@@ -39,7 +39,9 @@ def put_schedules(now: int, new: Sequence[NewSchedule]) -> Program[list[Put]]:
     ready: dict[str, Schedule] = {}
     answers: list[Put | None] = []
     for item in new:
-        facts = replace(item.facts, created_at=now, updated_at=now, paused_at=item.facts.paused_at and now)
+        facts = item.facts
+        facts.created_at = facts.updated_at = now
+        facts.paused_at = facts.paused_at and now
         slots[facts.tenant] += 1
         try:
             cursor = first_cursor(
@@ -170,13 +172,13 @@ def _resolve(ref: str, tenant: str | None) -> Program[str | None]:
     return str(rows[0][0]) if rows else None
 
 
-def _schedule_row(schedule: Schedule) -> list[Any]:
+def _schedule_row(schedule: Schedule) -> tuple[Any, ...]:
     definition = schedule.definition
     timing = definition.timing
     kind = "cron" if isinstance(timing, Cron) else "interval" if isinstance(timing, Every) else "once"
     target = definition.target
     topic = target.name if target.kind is TargetKind.TOPIC else target.topic
-    return [*facts_row(schedule.facts), kind, target.handler, topic]
+    return (*facts_row(schedule.facts), kind, target.handler, topic)
 
 
 def _revision_row(facts: Facts, definition: Definition, made_by: str | None) -> tuple[Any, ...]:

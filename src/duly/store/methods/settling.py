@@ -20,6 +20,7 @@ from .moving import Ended, Revision, lock_cursors, move_schedules
 
 FINISH = ("id", "fence", "session", "status", "reason", "error", "result")
 RETURN = ("id", "fence", "session", "due_at", "attempt")
+_STATUS = {status.value: status for status in RunStatus}
 ATTEMPT = ("run_id", "fence", "attempt", "outcome", "error", "started_at", "ended_at", "session")
 
 
@@ -80,7 +81,7 @@ def _complete(now: int, done: Sequence[Settlement]) -> Program[dict[str, RunStat
         },
         now=now,
     )
-    return {id: RunStatus(status) for id, status in rows}
+    return {id: _STATUS[status] for id, status in rows}
 
 
 def _decide_and_write(now: int, other: Sequence[Settlement]) -> Program[tuple[dict[str, RunStatus], set[str]]]:
@@ -121,7 +122,7 @@ def _decide_and_write(now: int, other: Sequence[Settlement]) -> Program[tuple[di
     ended: dict[str, RunStatus] = {}
     if finishes:
         rows = yield batch("finish_runs", columns(FINISH, finishes), now=now)
-        ended = {id: RunStatus(status) for id, status in rows}
+        ended = {id: _STATUS[status] for id, status in rows}
     returned: set[str] = set()
     if returns:
         rows = yield batch("return_runs", columns(RETURN, returns))

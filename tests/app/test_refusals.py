@@ -1,0 +1,268 @@
+"""Bad values raise typed errors before anything is stored, and change nothing."""
+
+import math
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from duly import CatchUp, Cron, Duly, DulyError, Every, Jitter, Once, Retry
+from duly.core.errors import ConfigurationError, Invalid
+from tests.app.conftest import MakeApp
+
+FUTURE = datetime(2099, 1, 1, 12, tzinfo=UTC)
+PAST = datetime(2020, 1, 1, tzinfo=UTC)
+NAIVE = datetime(2099, 1, 1)  # noqa: DTZ001  # the mistake
+
+
+def deep(levels: int) -> Any:
+    value: Any = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def good(**changes: Any) -> dict[str, Any]:
+    return {"key": "k", "timing": Every("1h"), "job": "work", **changes}
+
+
+# what is given, the code, a word of the message
+SCHEDULES: list[tuple[str, dict[str, Any], str, str]] = [
+    ("key empty", good(key=""), "VALIDATION_FAILED", "key"),
+    ("key with a space", good(key="a b"), "VALIDATION_FAILED", "key"),
+    ("key with a slash", good(key="a/b"), "VALIDATION_FAILED", "key"),
+    ("key not ASCII", good(key="ключ"), "VALIDATION_FAILED", "key"),
+    ("key with a line break", good(key="a\n"), "VALIDATION_FAILED", "key"),
+    ("key too long", good(key="k" * 201), "VALIDATION_FAILED", "key"),
+    ("key a number", good(key=5), "VALIDATION_FAILED", "key"),
+    ("name too long", good(name="n" * 201), "VALIDATION_FAILED", "name"),
+    ("name with NUL", good(name="a\x00"), "VALIDATION_FAILED", "name"),
+    ("name half a character", good(name="\ud800"), "VALIDATION_FAILED", "name"),
+    ("name a number", good(name=5), "VALIDATION_FAILED", "name"),
+    ("description too long", good(description="d" * 10_001), "VALIDATION_FAILED", "description"),
+    ("no target", good(job=None), "VALIDATION_FAILED", "target"),
+    ("two targets", good(workflow="w"), "VALIDATION_FAILED", "target"),
+    ("job and topic", good(topic="a.b"), "VALIDATION_FAILED", "target"),
+    ("job empty", good(job=""), "VALIDATION_FAILED", "job"),
+    ("job too long", good(job="j" * 101), "VALIDATION_FAILED", "job"),
+    ("job with NUL", good(job="a\x00"), "VALIDATION_FAILED", "job"),
+    ("job reserved", good(job="topic:x"), "VALIDATION_FAILED", "job"),
+    ("topic in capitals", good(job=None, topic="Mail"), "SCHEDULE_TOPIC_INVALID", "topic"),
+    ("topic of four words", good(job=None, topic="a.b.c.d"), "SCHEDULE_TOPIC_INVALID", "topic"),
+    ("target of no kind", good(job=None, target={"kind": "fax"}), "VALIDATION_FAILED", "target"),
+    ("target without a name", good(job=None, target={"kind": "queue"}), "VALIDATION_FAILED", "target"),
+    ("target no mapping", good(job=None, target="queue"), "VALIDATION_FAILED", "target"),
+    ("no timing", good(timing=None), "VALIDATION_FAILED", "timing"),
+    ("timing a text", good(timing="0 2 * * *"), "VALIDATION_FAILED", "timing"),
+    ("once in the past", good(timing=Once(PAST)), "SCHEDULE_MOMENT_IN_PAST", ""),
+    ("no window", good(timing=Once(FUTURE), end_at=FUTURE - timedelta(days=1)), "VALIDATION_FAILED", "window"),
+    ("payload NaN", good(payload={"a": math.nan}), "VALIDATION_FAILED", "nan"),
+    ("payload infinite", good(payload=[math.inf]), "VALIDATION_FAILED", "inf"),
+    ("payload with NUL", good(payload={"a": ["b\x00"]}), "VALIDATION_FAILED", "NUL"),
+    ("payload key with NUL", good(payload={"a\x00": 1}), "VALIDATION_FAILED", "NUL"),
+    ("payload too deep", good(payload=deep(65)), "VALIDATION_FAILED", "64"),
+    ("payload too large", good(payload="x" * 262_144), "PAYLOAD_TOO_LARGE", "262146"),
+    ("payload not JSON", good(payload={"a": object()}), "VALIDATION_FAILED", "JSON"),
+    ("payload half a character", good(payload="\ud800"), "VALIDATION_FAILED", "JSON"),
+    ("payload against the signature", good(job="typed", payload={"user": "x"}), "VALIDATION_FAILED", "user"),
+    ("overlap unknown", good(overlap="maybe"), "VALIDATION_FAILED", "overlap"),
+    ("overlap None", good(overlap=None), "VALIDATION_FAILED", "overlap"),
+    ("catch-up unknown", good(catch_up="some"), "VALIDATION_FAILED", "catch_up"),
+    ("start naive", good(start_at=NAIVE), "VALIDATION_FAILED", "start_at"),
+    ("start a text", good(start_at="2099-01-01"), "VALIDATION_FAILED", "start_at"),
+    ("end naive", good(end_at=NAIVE), "VALIDATION_FAILED", "end_at"),
+    ("end before start", good(start_at=FUTURE, end_at=FUTURE - timedelta(days=1)), "VALIDATION_FAILED", "end_at"),
+    ("end at start", good(start_at=FUTURE, end_at=FUTURE), "VALIDATION_FAILED", "end_at"),
+    ("end in the past", good(end_at=PAST), "VALIDATION_FAILED", "window"),
+    ("retry a number", good(retry=3), "VALIDATION_FAILED", "retry"),
+    ("timeout zero", good(timeout=0), "VALIDATION_FAILED", "timeout"),
+    ("timeout below zero", good(timeout=-1), "VALIDATION_FAILED", "timeout"),
+    ("timeout NaN", good(timeout=math.nan), "VALIDATION_FAILED", "timeout"),
+    ("timeout true", good(timeout=True), "VALIDATION_FAILED", "timeout"),
+    ("jitter reversed", good(jitter=(5, 1)), "VALIDATION_FAILED", "jitter"),
+    ("jitter of one", good(jitter=(5,)), "VALIDATION_FAILED", "jitter"),
+    ("jitter a number", good(jitter=5), "VALIDATION_FAILED", "jitter"),
+    ("max_runs zero", good(max_runs=0), "VALIDATION_FAILED", "max_runs"),
+    ("max_runs true", good(max_runs=True), "VALIDATION_FAILED", "max_runs"),
+    ("max_queued below zero", good(max_queued=-1), "VALIDATION_FAILED", "max_queued"),
+    ("max_concurrent zero", good(max_concurrent=0), "VALIDATION_FAILED", "max_concurrent"),
+    ("pause_after_failures zero", good(pause_after_failures=0), "VALIDATION_FAILED", "pause_after_failures"),
+    ("priority too high", good(priority=40_000), "VALIDATION_FAILED", "priority"),
+    ("priority a fraction", good(priority=0.5), "VALIDATION_FAILED", "priority"),
+    ("queue too long", good(queue="q" * 201), "VALIDATION_FAILED", "queue"),
+    ("enabled a word", good(enabled="no"), "VALIDATION_FAILED", "enabled"),
+    ("fire_current_window a word", good(fire_current_window="no"), "VALIDATION_FAILED", "fire_current_window"),
+    ("tags a text", good(tags="a"), "VALIDATION_FAILED", "tags"),
+    ("tags None inside", good(tags=[None]), "VALIDATION_FAILED", "tags"),
+    ("tags a number", good(tags=5), "VALIDATION_FAILED", "tags"),
+    ("too many tags", good(tags=[str(n) for n in range(51)]), "VALIDATION_FAILED", "tags"),
+    ("metadata unknown", good(metadata={"owner": "x"}), "VALIDATION_FAILED", "owner"),
+    ("metadata too long", good(metadata={"owner_id": "x" * 129}), "VALIDATION_FAILED", "owner_id"),
+    ("metadata a list", good(metadata=["owner_id"]), "VALIDATION_FAILED", "metadata"),
+]  # fmt: skip
+
+
+async def test_a_bad_schedule_is_refused_by_name_and_nothing_is_stored(make_app: MakeApp) -> None:
+    app = make_app(roles=())
+
+    @app.job("typed")
+    async def typed(user: int) -> None: ...
+
+    wrong: list[str] = []
+    async with app:
+        for name, arguments, code, word in SCHEDULES:
+            for call in (app.schedules.create(**arguments), app.schedules.create_many([good(key="first"), arguments])):
+                try:
+                    await call
+                except DulyError as error:
+                    if error.code != code or word not in str(error) or not isinstance(error, Invalid):
+                        wrong.append(f"{name}: {error.code}: {error}")
+                except Exception as error:  # noqa: BLE001  # the table says which ones are not typed
+                    wrong.append(f"{name}: {type(error).__name__}: {error}")
+                else:
+                    wrong.append(f"{name}: accepted")
+                await app.schedules.delete("first")
+        stored = [s.key async for s in app.schedules.iterate()]
+    assert wrong == []
+    assert stored == []
+
+
+RUNS: list[tuple[str, dict[str, Any], str]] = [
+    ("job empty", {"job": ""}, "job"),
+    ("job with NUL", {"job": "a\x00"}, "job"),
+    ("job too long", {"job": "j" * 101}, "job"),
+    ("payload NaN", {"payload": math.nan}, "nan"),
+    ("payload too deep", {"payload": deep(65)}, "64"),
+    ("payload too large", {"payload": "x" * 262_144}, "262146"),
+    ("run_at naive", {"run_at": NAIVE}, "run_at"),
+    ("max_attempts zero", {"max_attempts": 0}, "max_attempts"),
+    ("max_attempts many", {"max_attempts": 101}, "max_attempts"),
+    ("timeout zero", {"timeout": 0}, "timeout"),
+    ("queue empty", {"queue": ""}, "queue"),
+    ("queue with NUL", {"queue": "a\x00"}, "queue"),
+    ("queue a number", {"queue": 5}, "queue"),
+    ("queue half a character", {"queue": "\udcff"}, "queue"),
+    ("priority a text", {"priority": "high"}, "priority"),
+    ("priority too high", {"priority": 99_999}, "priority"),
+    ("id no id", {"id": "order-42"}, "id"),
+    ("tenant with NUL", {"tenant": "\x00"}, "tenant"),
+]
+
+
+async def test_a_bad_run_is_refused_by_name_and_nothing_is_stored(make_app: MakeApp) -> None:
+    app = make_app(roles=())
+    wrong: list[str] = []
+    async with app:
+        for name, options, word in RUNS:
+            arguments = {"job": "work", "payload": {}, **options}
+            try:
+                await app.enqueue(**arguments)
+            except Invalid as error:
+                if word not in str(error):
+                    wrong.append(f"{name}: {error}")
+            except Exception as error:  # noqa: BLE001  # the table says which ones are not typed
+                wrong.append(f"{name}: {type(error).__name__}: {error}")
+            else:
+                wrong.append(f"{name}: accepted")
+        stored = (await app.runs.list()).items
+    assert wrong == []
+    assert stored == []
+
+
+async def test_the_limits_themselves_are_allowed(make_app: MakeApp) -> None:
+    async with make_app(roles=()) as app:
+        made = await app.schedules.create(
+            "k" * 200, Every("1s"), job="j" * 100, name="n" * 200, payload={"a": "x" * (262_144 - 8)}, timeout=None,
+            metadata={"owner_id": "o" * 128}, tags=["t" * 100] * 3, queue="q" * 200,
+        )  # fmt: skip
+        found = await app.schedules.get("k" * 200)
+        assert found is not None
+        assert found.definition == made.definition
+        assert (await app.enqueue("j" * 100, deep(64))).payload == deep(64)
+
+
+@pytest.mark.parametrize(
+    "make, code",
+    [
+        (lambda: Cron("banana"), "SCHEDULE_CRON_INVALID"),
+        (lambda: Cron("0 0 30 2 *"), "SCHEDULE_CRON_INVALID"),
+        (lambda: Cron("0 2 * * *", "EST"), "SCHEDULE_TIMEZONE_INVALID"),
+        (lambda: Every(milliseconds=999), "SCHEDULE_INTERVAL_TOO_SHORT"),
+        (lambda: Once(NAIVE), "VALIDATION_FAILED"),
+        (lambda: Once("soon"), "VALIDATION_FAILED"),
+        (lambda: Retry(max_attempts=0), "SCHEDULE_RETRY_POLICY_INVALID"),
+        (lambda: Retry(backoff="linear"), "SCHEDULE_RETRY_POLICY_INVALID"),  # type: ignore[arg-type]
+        (lambda: Retry(delay=math.nan), "SCHEDULE_RETRY_POLICY_INVALID"),
+        (lambda: CatchUp("never"), "VALIDATION_FAILED"),  # type: ignore[arg-type]
+        (lambda: CatchUp(max_runs=0), "VALIDATION_FAILED"),
+        (lambda: Jitter(-1, 5), "VALIDATION_FAILED"),
+    ],
+)
+def test_a_bad_value_is_refused_where_it_is_made(make: Any, code: str) -> None:
+    with pytest.raises(DulyError) as raised:
+        make()
+    assert raised.value.code == code
+
+
+async def test_a_longer_least_interval_of_the_server_is_obeyed(make_app: MakeApp) -> None:
+    from duly import Settings
+
+    async with make_app(roles=(), settings=Settings(min_interval_ms=60_000)) as app:
+        with pytest.raises(DulyError) as raised:
+            await app.schedules.create("k", Every("59s"), job="work")
+        assert raised.value.code == "SCHEDULE_INTERVAL_TOO_SHORT"
+        assert await app.schedules.get("k") is None
+
+
+async def test_bad_questions_are_refused_too(make_app: MakeApp) -> None:
+    async with make_app(roles=()) as app:
+        for call in (app.schedules.list, app.runs.list):
+            for arguments in ({"limit": 0}, {"limit": 201}, {"limit": "5"}, {"status": "maybe"}):
+                with pytest.raises(Invalid):
+                    await call(**arguments)
+        await app.schedules.create("k", Every("1h"), job="work")
+        with pytest.raises(Invalid):
+            await app.schedules.pause("k", until=NAIVE)
+        with pytest.raises(Invalid):
+            await app.schedules.pause("k", until=PAST)
+        with pytest.raises(Invalid):
+            await app.schedules.pause("k", reason="a\x00")
+        with pytest.raises(Invalid):
+            await app.schedules.trigger("k", math.nan)
+        with pytest.raises(Invalid):
+            await app.schedules.trigger("k", id="not an id")
+        found = await app.schedules.get("k")
+        assert found is not None
+        assert (found.enabled, found.revision) == (True, 1)
+        assert (await app.runs.list()).items == []
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Duly("mysql://x"),
+        lambda: Duly("duly.db"),
+        lambda: Duly("sqlite://"),
+        lambda: Duly("sqlite:///"),
+        lambda: Duly(roles="worker"),
+        lambda: Duly(roles=("cook",)),
+    ],
+)
+def test_a_bad_app_is_refused_when_it_is_made(make: Any) -> None:
+    with pytest.raises(ConfigurationError):
+        make()
+
+
+def test_bad_settings_are_refused_and_say_why() -> None:
+    from duly import Settings
+
+    for arguments, word in (
+        ({"lease": 10, "heartbeat": 5}, "third"),
+        ({"poll": 0}, "poll"),
+        ({"concurrency": 0}, "concurrency"),
+        ({"lease": -1}, "lease"),
+        ({"retention": "30 days"}, "retention"),
+        ({"threads": True}, "threads"),
+    ):
+        with pytest.raises(ConfigurationError, match=word):
+            Settings(**arguments)

@@ -1,0 +1,217 @@
+"""``app.schedules``: what people do with schedules, by id and by key, on both stores."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from duly import CatchUp, Cron, Duly, Every, Once, Retry, RunStatus, ScheduleStatus
+from duly.core.errors import ClientRequestIdInUse, KeyInUse, NotFound, RunActive
+from tests.app.conftest import MakeApp, until
+
+FUTURE = datetime(2099, 1, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+async def app(make_app: MakeApp):
+    """An app that neither fires nor works: what it stores stays as it is."""
+    app = make_app(roles=())
+    app.job("work")(_work)
+    async with app:
+        yield app
+
+
+async def _work() -> None: ...
+
+
+async def test_create_answers_what_was_stored_and_get_finds_it_by_id_and_by_key(app: Duly) -> None:
+    made = await app.schedules.create(
+        key="u42-tax",
+        timing=Cron("0 2 * * *", "America/Sao_Paulo"),
+        job="send",
+        name="Tax",
+        description="once a day",
+        payload={"user": 42},
+        retry=Retry(max_attempts=5),
+        timeout=600,
+        overlap="queue",
+        catch_up=CatchUp("all", max_runs=7),  # type: ignore[arg-type]
+        jitter=(0, 5000),
+        end_at=FUTURE,
+        queue="mail",
+        priority=3,
+        tags=["a", "b", "a"],
+        metadata={"owner_id": "u42", "correlation_id": "c1", "client_request_id": "r1"},
+    )
+    for ref in (made.id, "u42-tax"):
+        found = await app.schedules.get(ref)
+        assert found is not None
+        assert found.definition == made.definition
+        assert found.facts == made.facts
+    assert (made.key, made.name, made.description, made.job) == ("u42-tax", "Tax", "once a day", "send")
+    assert (made.payload, made.timeout, made.queue, made.priority) == ({"user": 42}, 600, "mail", 3)
+    assert (made.overlap, made.catch_up.policy, made.tags) == ("queue", "all", ("a", "b"))
+    assert made.metadata == {"owner_id": "u42", "tenant_id": None, "correlation_id": "c1", "client_request_id": "r1"}
+    assert (made.status, made.enabled, made.revision) == (ScheduleStatus.PENDING, True, 1)
+    assert made.next_window_at is not None
+    assert made.next_window_at.hour == 5, "02:00 in Sao Paulo"
+
+
+async def test_names_and_keys_have_defaults(app: Duly) -> None:
+    plain = await app.schedules.create("k", Every("30m"), job="work")
+    nameless = await app.schedules.create(timing=Every("30m"), job="work")
+    assert (plain.name, nameless.key, nameless.name) == ("k", nameless.id, nameless.id)
+    assert (plain.payload, plain.timeout, plain.overlap) == ({}, 3600, "skip")
+
+
+async def test_a_key_and_a_client_request_id_are_used_once(app: Duly) -> None:
+    first = await app.schedules.create("k", Every("30m"), job="work", metadata={"client_request_id": "r"})
+    with pytest.raises(KeyInUse) as refused:
+        await app.schedules.create("k", Every("1h"), job="work")
+    assert (refused.value.existing_id, refused.value.code) == (first.id, "SCHEDULE_KEY_IN_USE")
+    with pytest.raises(ClientRequestIdInUse) as doubled:
+        await app.schedules.create("other", Every("1h"), job="work", metadata={"client_request_id": "r"})
+    assert doubled.value.existing_id == first.id
+
+
+async def test_g1_ten_creates_of_one_key_at_once_make_one_schedule(app: Duly, make_app: MakeApp) -> None:
+    async with make_app(roles=()) as other:
+        answers = await asyncio.gather(
+            *(a.schedules.create("k", Every("30m"), job="work") for a in (app, other) * 5), return_exceptions=True
+        )
+    made = [answer for answer in answers if not isinstance(answer, BaseException)]
+    assert len(made) == 1
+    assert all(
+        isinstance(answer, KeyInUse) and answer.existing_id == made[0].id for answer in answers if answer not in made
+    )
+
+
+async def test_create_many_answers_in_order_in_one_go(app: Duly) -> None:
+    made = await app.schedules.create_many(
+        [
+            {"key": f"u{number}", "timing": Once(FUTURE), "job": "work", "payload": {"n": number}}
+            for number in range(2500)
+        ]
+    )
+    assert [schedule.key for schedule in made] == [f"u{number}" for number in range(2500)]
+    assert (await app.schedules.get("u1234")).payload == {"n": 1234}  # type: ignore[union-attr]
+    assert await app.schedules.create_many([]) == []
+
+
+async def test_lists_page_through_everything_and_filter(app: Duly) -> None:
+    await app.schedules.create_many(
+        [
+            {"key": f"k{n:03}", "timing": Once(FUTURE), "job": "even" if n % 2 == 0 else "odd",
+             "tags": ["ten"] if n % 10 == 0 else [], "metadata": {"owner_id": f"u{n % 3}"}}
+            for n in range(45)
+        ]
+    )  # fmt: skip
+    first = await app.schedules.list(limit=20)
+    second = await app.schedules.list(limit=20, cursor=first.next_cursor)
+    third = await app.schedules.list(limit=20, cursor=second.next_cursor)
+    keys = [schedule.key for page in (first, second, third) for schedule in page.items]
+    assert sorted(keys) == [f"k{n:03}" for n in range(45)]
+    assert third.next_cursor is None
+    assert len([s async for s in app.schedules.iterate(limit=7)]) == 45
+    assert len([s async for s in app.schedules.iterate(job="odd")]) == 22
+    assert len([s async for s in app.schedules.iterate(owner="u1")]) == 15
+    assert {s.key for s in (await app.schedules.list(tag="ten")).items} == {"k000", "k010", "k020", "k030", "k040"}
+    await app.schedules.pause("k007")
+    assert [s.key for s in (await app.schedules.list(enabled=False)).items] == ["k007"]
+
+
+async def test_pause_and_resume_by_id_or_key_with_a_reason(app: Duly) -> None:
+    made = await app.schedules.create("k", Every("30m"), job="work")
+    paused = await app.schedules.pause(made.id, reason="on leave", until=FUTURE)
+    assert (paused.enabled, paused.paused_reason, paused.paused_until) == (False, "on leave", FUTURE)
+    assert paused.next_fire_at is None
+    resumed = await app.schedules.resume("k")
+    assert (resumed.enabled, resumed.paused_reason) == (True, None)
+    assert resumed.next_fire_at is not None
+
+
+async def test_trigger_makes_a_run_also_while_paused_and_does_not_move_the_schedule(app: Duly) -> None:
+    made = await app.schedules.create("k", Every("30m"), job="work", payload={"a": 1})
+    paused = await app.schedules.pause("k")
+    run = await app.schedules.trigger("k", {"a": 2})
+    assert (run.status, run.kind, run.schedule_id, run.window_key) == (RunStatus.PENDING, "manual", made.id, None)
+    assert (await app.runs.get(run.id)).payload == {"a": 2}  # type: ignore[union-attr]
+    with pytest.raises(RunActive):
+        await app.schedules.trigger(made.id)
+    forced = await app.schedules.trigger(made.id, force=True)
+    assert forced.id != run.id
+    again = await app.schedules.trigger("k", id=forced.id)
+    assert again.id == forced.id, "the same id finds the run it made"
+    after = await app.schedules.get("k")
+    assert after is not None
+    assert after.next_window_at == paused.next_window_at
+
+
+async def test_cancel_twice_is_fine_and_delete_frees_the_key_and_keeps_the_runs(app: Duly) -> None:
+    made = await app.schedules.create("k", Every("30m"), job="work")
+    run = await app.schedules.trigger("k")
+    for _ in range(2):
+        assert (await app.schedules.cancel("k")).status is ScheduleStatus.CANCELLED
+    assert (await app.runs.get(run.id)).status is RunStatus.CANCELLED  # type: ignore[union-attr]
+    await app.schedules.delete("k")
+    await app.schedules.delete(made.id)
+    assert await app.schedules.get("k") is None
+    assert await app.schedules.get(made.id) is None
+    assert [r.id for r in (await app.runs.list(schedule=made.id)).items] == [run.id], "history stays"
+    reborn = await app.schedules.create("k", Every("30m"), job="work")
+    assert reborn.id != made.id
+
+
+async def test_unknown_refs_are_none_for_get_and_not_found_for_the_others(app: Duly) -> None:
+    for ref in ("nope", "01890000-0000-7000-8000-000000000000", "", "sched:nope:5", "x" * 500):
+        assert await app.schedules.get(ref) is None
+        for call in (app.schedules.pause, app.schedules.resume, app.schedules.trigger, app.schedules.cancel):
+            with pytest.raises(NotFound) as raised:
+                await call(ref)
+            assert raised.value.code == "SCHEDULE_JOB_NOT_FOUND"
+
+
+async def test_a_schedule_created_while_running_fires_on_time(make_app: MakeApp) -> None:
+    app = make_app()
+    seen: list[datetime] = []
+
+    @app.job("work")
+    async def work(run) -> None:
+        seen.append(run.scheduled_at)
+
+    async with app:
+        at = datetime.now(UTC) + timedelta(seconds=0.4)
+        at = at.replace(microsecond=at.microsecond // 1000 * 1000)
+        made = await app.schedules.create("soon", Once(at), job="work")
+        await until(lambda: seen)
+        (run,) = (await app.runs.list(schedule="soon")).items
+        assert run.window_at == at
+        assert run.fired_at - at < timedelta(seconds=1)
+        by_window = await app.runs.wait(f"sched:soon:{round(at.timestamp() * 1000)}", timeout=10)
+        assert (by_window.id, by_window.status, by_window.window_key) == (
+            run.id,
+            RunStatus.COMPLETED,
+            made.window_key(round(at.timestamp() * 1000)),
+        )
+        done = await until(lambda: _ended(app, made.id))
+    assert done.status is ScheduleStatus.COMPLETED
+    assert seen == [at]
+
+
+async def _ended(app: Duly, ref: str):
+    schedule = await app.schedules.get(ref)
+    return schedule if schedule and schedule.status.ended else None
+
+
+async def test_the_scheduler_of_another_instance_learns_of_a_new_schedule(make_app: MakeApp) -> None:
+    """A writer without roles and an engine elsewhere, as a web process and its worker."""
+    engine, writer = make_app(), make_app(roles=())
+    engine.job("work")(_work)
+    async with engine, writer:
+        await writer.schedules.create("soon", Once(datetime.now(UTC) + timedelta(seconds=0.3)), job="work")
+        runs = await until(lambda: _runs(writer, "soon"))
+        assert (await writer.runs.wait(runs[0].id, timeout=10)).status is RunStatus.COMPLETED
+
+
+async def _runs(app: Duly, key: str):
+    return (await app.runs.list(schedule=key)).items
