@@ -1,4 +1,4 @@
-"""Never run, only type-checked (scripts/check runs mypy over tests): what the public names promise to a type checker."""
+"""Never run, only type-checked, as scripts/check does with all tests: what the public names promise."""
 
 from datetime import UTC, datetime
 from typing import assert_type

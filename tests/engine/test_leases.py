@@ -2,9 +2,10 @@
 
 import asyncio
 
-from duly import Every, Retry, RunContext
+from duly import Every, Once, Retry, RunContext
 from duly.config import Settings
 from duly.core.errors import OutcomeUnknown
+from duly.core.instants import to_datetime
 from duly.core.run import Completed, Reason, RunStatus
 from duly.store.values import Beat, Held, Settlement
 from tests.engine.lab import Lab, Recorder
@@ -204,6 +205,34 @@ async def test_e2_an_instance_that_takes_its_own_run_again_is_fenced_from_its_ol
     gates[2].set()
     await lab.clock.advance(seconds=1)
     assert (await lab.run(run.id)).result == "attempt 2"
+
+
+async def test_e2_an_older_attempt_under_the_same_session_is_refused_by_its_fence(lab: Lab) -> None:
+    """Recovery took the run past its deadline, and the same instance claimed it again: only the fence differs."""
+    gates = {1: asyncio.Event(), 2: asyncio.Event()}
+
+    @lab.job("stuck")
+    async def stuck(run: RunContext) -> str:
+        await gates[run.attempt].wait()
+        return f"attempt {run.attempt}"
+
+    instance = await lab.start()
+    session = instance.session
+    at = to_datetime(lab.clock.now() + 1000)
+    schedule = await lab.create("k", Once(at), job="stuck", timeout=10, retry=Retry(max_attempts=2, delay=0))
+    await lab.clock.advance(seconds=45)
+    (run,) = await lab.runs(schedule)
+    current = await lab.run(run.id)
+    assert (current.status, current.attempt) == (RunStatus.RUNNING, 2)
+    assert instance.session == session
+    gates[1].set()
+    await lab.clock.advance(seconds=1)
+    assert lab.recorder.all("settlements_lost") == [([run.id],)], "the late success was really sent, and refused"
+    assert (await lab.run(run.id)).status is RunStatus.RUNNING
+    gates[2].set()
+    await lab.clock.advance(seconds=1)
+    done = await lab.run(run.id)
+    assert (done.status, done.result) == (RunStatus.COMPLETED, "attempt 2")
 
 
 async def test_e5_a_run_whose_worker_dies_every_time_ends_failed_with_the_right_count(lab: Lab) -> None:

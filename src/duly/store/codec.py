@@ -12,7 +12,7 @@ import msgspec
 from duly.core.errors import DulyError
 from duly.core.policy import Backoff, CatchUp, Missed, Overlap, Retry
 from duly.core.schedule import Cursor, Definition, Facts, ScheduleStatus, Target, TargetKind
-from duly.core.timing import Jitter, Timing, describe, from_description
+from duly.core.timing import Jitter, describe, from_description
 
 from .statements import Row
 
@@ -29,10 +29,9 @@ class UnreadableDefinition(DulyError):
     code = "DEFINITION_UNREADABLE"
 
 
-class _Body(msgspec.Struct):
-    """A stored definition, all but its payload."""
+class _Shape(msgspec.Struct):
+    """What a stored definition says, all but its key and payload: many schedules say the same."""
 
-    key: str
     timing: dict[str, Any]
     target: tuple[str, str, str | None, str | None]
     overlap: str
@@ -51,15 +50,15 @@ class _Body(msgspec.Struct):
     fire_current_window: bool
 
 
-_decode_body = msgspec.json.Decoder(_Body, strict=True).decode
+_decode_shape = msgspec.json.Decoder(_Shape, strict=True).decode
+_BETWEEN = ',"shape":'
 
 
 def encode_body(definition: Definition) -> str:
-    """Write a definition as JSON, all but its payload."""
+    """Write a definition as JSON, all but its payload: ``{"key":…,"shape":…}``."""
     d = definition
     target, retry, catch_up, jitter = d.target, d.retry, d.catch_up, d.jitter
-    body = _Body(
-        d.key,
+    shape = _Shape(
         describe(d.timing),
         (target.kind, target.name, target.spec, target.topic),
         d.overlap,
@@ -77,65 +76,44 @@ def encode_body(definition: Definition) -> str:
         d.pause_after_failures,
         d.fire_current_window,
     )
-    return _encode(body).decode()
+    return f'{{"key":"{d.key}"{_BETWEEN}{_encode(shape).decode()}}}'
 
 
 def decode_body(text: str, payload: str) -> Definition:
     """Read a definition back, or raise UnreadableDefinition."""
+    # A key has no character that JSON would escape, so the text can be parted without being parsed.
+    head, _, tail = text.partition(_BETWEEN)
     try:
-        body = _decode_body(text)
-        return Definition(
-            key=body.key,
-            timing=_timing(**body.timing),
-            target=_target(*body.target),
-            payload=payload,
-            retry=None if body.retry is None else _retry(*body.retry),
-            timeout_ms=body.timeout_ms,
-            overlap=_OVERLAPS[body.overlap],
-            max_queued=body.max_queued,
-            max_concurrent=body.max_concurrent,
-            catch_up=_catch_up(*body.catch_up),
-            jitter=None if body.jitter is None else _jitter(*body.jitter),
-            start_at=body.start_at,
-            end_at=body.end_at,
-            max_runs=body.max_runs,
-            queue=body.queue,
-            priority=body.priority,
-            pause_after_failures=body.pause_after_failures,
-            fire_current_window=body.fire_current_window,
-        )
+        return Definition(key=head[8:-1], payload=payload, **_read_shape(tail[:-1]))
     except (DulyError, KeyError, TypeError, ValueError, msgspec.DecodeError) as error:
         raise UnreadableDefinition(f"the stored definition cannot be read by this version: {error}") from error
 
 
-# The parts of a definition are values that most schedules share: each is built, and checked, once.
-
-_OVERLAPS = {overlap.value: overlap for overlap in Overlap}
-
-
 @lru_cache(maxsize=4096)
-def _timing(**description: Any) -> Timing:
-    return from_description(description)
-
-
-@lru_cache(maxsize=4096)
-def _target(kind: str, name: str, spec: str | None, topic: str | None) -> Target:
-    return Target(TargetKind(kind), name, spec, topic)
-
-
-@lru_cache(maxsize=1024)
-def _catch_up(policy: str, max_lateness_ms: int, max_runs: int) -> CatchUp:
-    return CatchUp(Missed(policy), timedelta(milliseconds=max_lateness_ms), max_runs)
-
-
-@lru_cache(maxsize=1024)
-def _retry(max_attempts: int, backoff: str, delay: float, max_delay: float, jitter: float) -> Retry:
-    return Retry(max_attempts, Backoff(backoff), delay, max_delay, jitter)
-
-
-@lru_cache(maxsize=1024)
-def _jitter(min_ms: int, max_ms: int) -> Jitter:
-    return Jitter(min_ms, max_ms)
+def _read_shape(text: str) -> dict[str, Any]:
+    """The fields of a definition, built and checked once for all schedules that share them."""
+    shape = _decode_shape(text)
+    kind, name, spec, topic = shape.target
+    policy, max_lateness_ms, max_runs = shape.catch_up
+    retry, jitter = shape.retry, shape.jitter
+    return {
+        "timing": from_description(shape.timing),
+        "target": Target(TargetKind(kind), name, spec, topic),
+        "retry": None if retry is None else Retry(retry[0], Backoff(retry[1]), *retry[2:]),
+        "timeout_ms": shape.timeout_ms,
+        "overlap": Overlap(shape.overlap),
+        "max_queued": shape.max_queued,
+        "max_concurrent": shape.max_concurrent,
+        "catch_up": CatchUp(Missed(policy), timedelta(milliseconds=max_lateness_ms), max_runs),
+        "jitter": None if jitter is None else Jitter(*jitter),
+        "start_at": shape.start_at,
+        "end_at": shape.end_at,
+        "max_runs": shape.max_runs,
+        "queue": shape.queue,
+        "priority": shape.priority,
+        "pause_after_failures": shape.pause_after_failures,
+        "fire_current_window": shape.fire_current_window,
+    }
 
 
 def encode_words(words: tuple[str, ...]) -> str:

@@ -12,6 +12,7 @@ class Driver(Protocol):
     """Runs transactions. All answers are values; all failures are errors of ``duly.core.errors``."""
 
     name: str
+    fires_at_once: int
 
     async def open(self) -> None:
         """Connect and migrate; refuse a newer or a foreign schema by name."""

@@ -167,6 +167,8 @@ class Store(Schedules, Firing, Runs, Claiming, Sessions, Keeping, Protocol):
     """Everything the engine and the app need."""
 
     name: str
+    fires_at_once: int
+    """How many fires may usefully be under way at a time in one instance."""
 
     async def open(self) -> None:
         """Connect, and set up or check the schema."""

@@ -41,6 +41,7 @@ class SqlStore:
     def __init__(self, driver: Driver) -> None:
         self.driver = driver
         self.name = driver.name
+        self.fires_at_once = driver.fires_at_once
         self._definitions = Definitions()
 
     async def open(self) -> None:

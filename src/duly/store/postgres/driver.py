@@ -38,6 +38,7 @@ class PostgresDriver:
     """
 
     name = "postgres"
+    fires_at_once = 2  # one plans while the server writes the other
 
     def __init__(
         self,

@@ -43,6 +43,7 @@ class SqliteDriver:
     """
 
     name = "sqlite"
+    fires_at_once = 1  # there is one writer
 
     def __init__(
         self,

@@ -1,0 +1,57 @@
+"""The database server is killed under a working fleet and comes back."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from duly import Every, RunStatus
+from tests.processes.fleet import Fleet, all_ended, check_windows, history, until, window_ms, windows_between
+from tests.servers import Server, ServerAbsent, postgres_server
+
+pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("processes"), pytest.mark.timeout(180)]
+
+
+@pytest.fixture
+def server(alone: None) -> Iterator[Server]:
+    try:
+        with postgres_server() as server:
+            yield server
+    except ServerAbsent as absent:
+        pytest.skip(f"server absent: postgres: {absent.reason}")
+
+
+async def test_p02_a_killed_server_loses_no_run_and_doubles_no_window(server: Server, tmp_path: Path) -> None:
+    fleet = Fleet(server.url, tmp_path)
+    try:
+        await fleet.start_all("a", "b", "c")
+        async with fleet.client() as client:
+            made = await client.schedules.create("k", Every(seconds=1), job="tick", overlap="allow", catch_up="all")
+            created = round(made.created_at.timestamp() * 1000)
+            runs = await client.runs.enqueue_many("nap", [{"seconds": number % 3} for number in range(20)])
+            await until(lambda: len(fleet.ledger("start")) >= 10, fleet, "work to begin")
+            for _ in range(2):
+                seen = len(fleet.ledger("end"))
+                server.kill()
+                await until(lambda: fleet.ledger("failed"), fleet, "the fleet to notice")
+                server.start()
+                await until(lambda seen=seen: len(fleet.ledger("end")) > seen, fleet, "work to go on")
+            ended = await until(lambda: all_ended(client, runs), fleet, "every run to end", within=40)
+            assert {run.status for run in ended} == {RunStatus.COMPLETED}
+            await client.schedules.pause("k")
+            ticks = await until(lambda: _all(client), fleet, "every window to end")
+            check_windows(ticks, windows_between(created, window_ms(ticks[-1]), 1000))
+            assert {run.status for run in ticks} == {RunStatus.COMPLETED}
+        accepted = {run.id: run.result for run in ended}
+        for run_id, result in accepted.items():
+            fences = [line["fence"] for line in fleet.ledger("start") if line["run"] == run_id]
+            assert result == f"fence {max(fences)}", "ended by its newest attempt"
+        fleet.check_ledger()
+        assert await fleet.terminate("a", "b", "c") == [0, 0, 0]
+    finally:
+        fleet.close()
+
+
+async def _all(client):
+    runs = await history(client, "k")
+    return runs if all(run.status.terminal for run in runs) else None

@@ -1,0 +1,83 @@
+"""``app.run()`` owns the signals: the first one stops in order, the second one at once."""
+
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from duly import RunStatus
+from tests.processes.fleet import Fleet, all_ended, until
+
+pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("processes"), pytest.mark.timeout(120)]
+
+
+@pytest.fixture
+def fleet(tmp_path: Path, sqlite_url: str, alone: None):
+    fleet = Fleet(sqlite_url, tmp_path)
+    yield fleet
+    fleet.close()
+
+
+def ends(process: subprocess.Popen[bytes], within: float) -> int:
+    return process.wait(within)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_the_first_signal_lets_what_runs_finish_within_the_grace(fleet: Fleet, number: signal.Signals) -> None:
+    await fleet.start_all("a", settings={"shutdown_timeout": 20})
+    async with fleet.client() as client:
+        runs = await client.runs.enqueue_many("nap", [{"seconds": 1}] * 2)
+        await until(lambda: len(fleet.ledger("start")) == 2, fleet, "work to begin")
+        fleet.signal("a", number)
+        late = await client.runs.enqueue_many("nap", [{"seconds": 0}])
+        assert ends(fleet.processes["a"], 15) == 0
+        ended = await all_ended(client, runs)
+        assert ended is not None
+        assert {run.status for run in ended} == {RunStatus.COMPLETED}
+        assert (await client.runs.get(late[0].id)).status is RunStatus.PENDING  # type: ignore[union-attr]
+        assert [i.name for i in await client._store.list_instances()] == ["client"]
+    assert [line["event"] for line in fleet.ledger()][-1] == "down"
+
+
+async def test_the_second_signal_ends_it_at_once(fleet: Fleet) -> None:
+    await fleet.start_all("a", settings={"shutdown_timeout": 60})
+    async with fleet.client() as client:
+        (run,) = await client.runs.enqueue_many("nap", [{"seconds": 60}])
+        await until(lambda: fleet.ledger("start"), fleet, "work to begin")
+        fleet.signal("a", signal.SIGTERM)
+        # The first one must have been heard: two of the same at once are one to the system.
+        await until(lambda: _idle(client), fleet, "the instance to stop claiming")
+        before = time.monotonic()
+        fleet.signal("a", signal.SIGINT)
+        assert ends(fleet.processes["a"], 5) == 128 + signal.SIGINT
+        assert time.monotonic() - before < 5
+        assert fleet.ledger("down") == []
+        await fleet.start_all("b")
+        again = await until(lambda: _taken(client, run.id), fleet, "another to take the run over")
+    assert again.attempt == 2
+
+
+async def _idle(client) -> bool:
+    """A run that nobody claims any more."""
+    (probe,) = await client.runs.enqueue_many("tick", [{}])
+    found = None
+    for _ in range(10):
+        found = await client.runs.get(probe.id)
+        if found is None or found.status is not RunStatus.PENDING:
+            return False
+        time.sleep(0.05)  # noqa: ASYNC251  # nobody else is on this loop
+    return found is not None
+
+
+async def _taken(client, run_id: str):
+    run = await client.runs.get(run_id)
+    return run if run.attempt == 2 else None
+
+
+async def test_sigterm_during_the_start_ends_in_order(fleet: Fleet) -> None:
+    process = fleet.start("a")
+    await until(lambda: fleet.ledger("up"), fleet, "the process to come up")
+    process.send_signal(signal.SIGTERM)
+    assert ends(process, 20) in (0, -signal.SIGTERM), "before the loop runs the signal is the system's"
