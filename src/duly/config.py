@@ -14,12 +14,15 @@ DEFAULT_DATABASE_URL = "sqlite:///duly.db"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How one instance behaves. Durations in seconds."""
+    """How one instance behaves. Durations in seconds.
+
+    ``concurrency`` bounds the async handlers that run at once, ``threads`` those in threads and processes.
+    """
 
     lease: float = 15.0
     heartbeat: float = 5.0
     poll: float = 1.0
-    concurrency: int = 200
+    concurrency: int = 500
     threads: int = 32
     shutdown_timeout: float = 30.0
     fire_batch: int = 500

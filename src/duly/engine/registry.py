@@ -43,7 +43,7 @@ class Registry:
 
     def __init__(self) -> None:
         self._handlers: dict[str, Handler] = {}
-        self._names: frozenset[str] = frozenset()
+        self._names: dict[tuple[Mode, ...], frozenset[str]] = {}
 
     def add(self, handler: Handler) -> None:
         known = self._handlers.get(handler.name)
@@ -53,14 +53,20 @@ class Registry:
                 f" {_where(handler.function)}; give one of them another name"
             )
         self._handlers[handler.name] = handler
-        self._names = frozenset(self._handlers)
+        self._names.clear()
 
     def get(self, name: str) -> Handler | None:
         return self._handlers.get(name)
 
     @property
     def names(self) -> frozenset[str]:
-        return self._names
+        return frozenset(self._handlers)
+
+    def names_of(self, *modes: Mode) -> frozenset[str]:
+        """The jobs whose handlers run in one of these ways."""
+        if modes not in self._names:
+            self._names[modes] = frozenset(name for name, handler in self._handlers.items() if handler.mode in modes)
+        return self._names[modes]
 
     def __iter__(self) -> Iterator[Handler]:
         return iter(self._handlers.values())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Callable, Sequence
 
 from duly.config import Settings
@@ -16,7 +15,8 @@ from duly.store.values import Beat, Grab, Held, Settlement
 
 from .attempt import Attempt, Stop
 from .deadlines import Deadlines
-from .registry import Handler, Registry
+from .places import Places
+from .registry import Handler, Mode, Registry
 from .settler import Settler
 from .threads import Threads
 
@@ -53,9 +53,8 @@ class Worker:
         self._deadlines = Deadlines()
         self._active: dict[str, Attempt] = {}
         self._doubtful: dict[str, tuple[int, float]] = {}
-        self._claimed_at = -math.inf
-        self._more = False
-        self._reserved = 0
+        self._on_loop = Places(settings.concurrency, lambda: registry.names_of(Mode.ASYNC))
+        self._in_threads = Places(settings.threads, lambda: registry.names_of(Mode.THREAD, Mode.PROCESS))
         self._draining = False
         self._idle = asyncio.Event()
         self._idle.set()
@@ -64,58 +63,55 @@ class Worker:
     def active(self) -> int:
         return len(self._active)
 
-    async def run_once(self) -> float | None:
-        """Claim for the free slots; answer the seconds to the next claim, None to wait for a slot or a wake-up."""
-        session = self._session()
-        free = self._free()
-        jobs = self._registry.names
-        if self._draining or not jobs or session is None:
-            return self._settings.poll
-        asked_at = self._clock.steady()
-        if self._crowded(free, asked_at) or self._settler.backlog > 2 * self._settings.concurrency:
-            self._more = True
-            return self._settings.poll
-        self._claimed_at = asked_at
-        self._reserved += free
+    async def run_once(self) -> float:
+        """Claim for the free places; answer the seconds to the next claim. A place that gets free wakes it earlier."""
+        rest = self._settings.poll
+        for places in (self._on_loop, self._in_threads):
+            session = self._session()
+            if places.jobs and session is not None and not self._draining:
+                rest = min(rest, await self._claim(session, places))
+        return rest
+
+    async def _claim(self, session: int, places: Places) -> float:
+        poll, asked_at = self._settings.poll, self._clock.steady()
+        if places.crowded(asked_at, poll) or self._settler.backlog > 2 * self._settings.concurrency:
+            places.waiting = True
+            return poll
+        places.claimed_at = asked_at
+        free = places.free
+        places.reserved += free
         try:
-            claimed = await self._store.claim_runs(session, jobs=sorted(jobs), limit=free)
+            claimed = await self._store.claim_runs(session, jobs=sorted(places.jobs), limit=free)
         finally:
-            self._reserved -= free
+            places.reserved -= free
         if not claimed.alive:
             self._on_session_lost(session)
-            return self._settings.poll
+            return poll
         for claim in claimed.claims:
             self._start(claim, session)
-        self._more = len(claimed.claims) >= free
-        if self._more:
-            return 0 if len(self._active) * 2 <= self._settings.concurrency else self._settings.poll
+        places.waiting = len(claimed.claims) >= free
+        if places.waiting:
+            return 0 if places.roomy else poll
         if claimed.next_due_at is None:
-            return self._settings.poll
+            return poll
         passed = self._clock.steady() - asked_at
-        return min(self._settings.poll, max(0.0005, (claimed.next_due_at - claimed.now) / 1000 - passed))
-
-    def _crowded(self, free: int, now: float) -> bool:
-        """Whether to wait for more free slots: batches stay large, but long handlers keep no slot empty for long."""
-        crowded = free * 2 < self._settings.concurrency
-        return free <= 0 or (crowded and now - self._claimed_at < self._settings.poll)
+        return min(poll, max(0.0005, (claimed.next_due_at - claimed.now) / 1000 - passed))
 
     def reserve(self, most: int) -> Grab | None:
         """Offer free places to a fire, unless runs are waiting that came before; ``take`` must follow."""
-        session, slots = self._session(), min(most, self._free())
-        if self._draining or self._more or session is None or slots <= 0 or not self._registry.names:
+        places, session = self._on_loop, self._session()
+        slots = min(most, places.free)
+        if self._draining or places.waiting or session is None or slots <= 0 or not places.jobs:
             return None
-        self._reserved += slots
-        return Grab(session, self._registry.names, slots)
+        places.reserved += slots
+        return Grab(session, places.jobs, slots)
 
     def take(self, grab: Grab, claims: Sequence[Claim]) -> None:
         """Start the runs that were born in our hands, and have the other places back."""
-        self._reserved -= grab.slots
+        self._on_loop.reserved -= grab.slots
         for claim in claims:
             self._start(claim, grab.session)
-        self._wake_if_waiting()
-
-    def _free(self) -> int:
-        return self._settings.concurrency - len(self._active) - self._reserved
+        self._wake_if_waiting(self._on_loop)
 
     def _start(self, claim: Claim, session: int) -> None:
         handler = self._registry.get(claim.job)
@@ -125,6 +121,7 @@ class Worker:
             return
         attempt = Attempt(claim, session, handler, self._threads, self._deadlines, self._settings.result_limit)
         self._active[claim.id] = attempt
+        self._places(handler).taken += 1
         self._idle.clear()
         self._observer.attempt_started(claim)
         attempt.task = asyncio.get_running_loop().create_task(self._run(attempt))
@@ -137,8 +134,9 @@ class Worker:
             self._finish(attempt, outcome)
 
     def _finish(self, attempt: Attempt, outcome: Outcome) -> None:
-        claim = attempt.claim
+        claim, places = attempt.claim, self._places(attempt.handler)
         self._deadlines.forget(attempt)
+        places.taken -= 1
         if self._active.get(claim.id) is attempt:
             del self._active[claim.id]
         if not self._active:
@@ -146,12 +144,15 @@ class Worker:
         self._observer.attempt_ended(claim, outcome)
         if not attempt.lost:
             self._settler.add(Settlement(claim, attempt.session, outcome, self._retry(claim, attempt.handler)))
-        self._wake_if_waiting()
+        self._wake_if_waiting(places)
 
-    def _wake_if_waiting(self) -> None:
+    def _places(self, handler: Handler) -> Places:
+        return self._on_loop if handler.mode is Mode.ASYNC else self._in_threads
+
+    def _wake_if_waiting(self, places: Places) -> None:
         """Claim again if runs were left waiting for want of places and half of the places are free."""
-        if self._more and self._free() * 2 >= self._settings.concurrency:
-            self._more = False
+        if places.waiting and places.roomy:
+            places.waiting = False
             self._wake()
 
     def _retry(self, claim: Claim, handler: Handler) -> Retry:
