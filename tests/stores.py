@@ -16,7 +16,7 @@ from duly.store.postgres import postgres_store
 from duly.store.protocol import Store
 from duly.store.sql import SqlStore
 from duly.store.sqlite import open_store
-from duly.store.statements import Batch, Query, Row, Transaction
+from duly.store.statements import Group, Step, Transaction
 from duly.testing import ManualClock
 from duly.testing.contract import TABLES, Crash, Dump, sorted_rows
 from tests.differential.model import Model
@@ -130,11 +130,12 @@ class CutOff(Bent):
     def bend(self, transaction: Transaction[Any]) -> Transaction[Any]:
         return lambda now: self._cut_off(transaction, now)
 
-    def _cut_off(self, transaction: Transaction[Any], now: int) -> Generator[Query | Batch, list[Row], Any]:
-        program, rows, done = transaction(now), None, 0
+    def _cut_off(self, transaction: Transaction[Any], now: int) -> Generator[Step, Any, Any]:
+        rows: Any = None
+        program, done = transaction(now), 0
         while True:
             try:
-                statement = program.send(rows)  # type: ignore[arg-type]  # a generator is started with None
+                statement = program.send(rows)
             except StopIteration as end:
                 if done == self._statements:
                     raise Crash from None
@@ -142,8 +143,17 @@ class CutOff(Bent):
             if done == self._statements:
                 program.close()
                 raise Crash
-            rows = yield statement
-            done += 1
+            if isinstance(statement, Group):
+                rows = []
+                for one in statement.steps:
+                    if done == self._statements:
+                        program.close()
+                        raise Crash
+                    rows.append((yield one))
+                    done += 1
+            else:
+                rows = yield statement
+                done += 1
 
 
 class OnClock(Bent):

@@ -84,15 +84,16 @@ class Scheduler:
         if not self._full or self._store.fires_at_once == 1:
             fired = await self._fire()
         else:
-            batches = await asyncio.gather(*(self._fire() for _ in range(self._store.fires_at_once)))
+            abreast = self._store.fires_at_once
+            batches = await asyncio.gather(*(self._fire(abreast) for _ in range(abreast)))
             fired = together(batches)
         self._full = fired.more
         return fired
 
-    async def _fire(self) -> Fired:
+    async def _fire(self, abreast: int = 1) -> Fired:
         """Fire, and let the worker beside us have what it can start at once."""
         expected = self._guard.expected()
-        grab = None if self._worker is None else self._worker.reserve(self._limit)
+        grab = None if self._worker is None else self._worker.reserve(max(1, self._limit // abreast))
         if self._worker is None or grab is None:
             return await self._store.fire_due(limit=self._limit, rules=self._rules, expected=expected)
         claims: Sequence[Claim] = ()

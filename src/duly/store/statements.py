@@ -34,7 +34,16 @@ class Batch:
     params: Mapping[str, Any]
 
 
-Program = Generator[Query | Batch, list[Row], T]
+@dataclass(slots=True)
+class Group:
+    """Run several statements that do not need each other's rows; PostgreSQL gets them all in one round trip."""
+
+    steps: Sequence[Query | Batch]
+
+
+Step = Query | Batch | Group
+Program = Generator[Step, Any, T]
+"""A transaction as a generator. It is sent the rows of what it yields; for a group, a list of rows per statement."""
 Transaction = Callable[[int], Program[T]]
 
 
@@ -44,6 +53,10 @@ def query(name: str, /, **params: Any) -> Query:
 
 def batch(name: str, columns: Mapping[str, Sequence[Any]], /, **params: Any) -> Batch:
     return Batch(name, columns, params)
+
+
+def group(*steps: Query | Batch) -> Group:
+    return Group(steps)
 
 
 def columns(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> dict[str, Sequence[Any]]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from threading import Lock
 
 from duly.core.schedule import Definition
 from duly.store.codec import UnreadableDefinition, decode_body
-from duly.store.statements import Program, batch, columns
+from duly.store.statements import Batch, Program, Row, batch, columns
 
 Revision = tuple[str, int]
+Read = dict[Revision, Definition | UnreadableDefinition]
 Known = Mapping[Revision, Definition | UnreadableDefinition]
 
 
@@ -35,22 +36,34 @@ class Definitions:
 
     def load(self, wanted: Iterable[Revision]) -> Program[Known]:
         """Answer the definitions asked for; one that cannot be read is answered as its error."""
-        found: dict[Revision, Definition | UnreadableDefinition] = {}
+        known, missing = self.look_up(wanted)
+        if missing:
+            self.read(known, (yield read_revisions(missing)))
+        return known
+
+    def look_up(self, wanted: Iterable[Revision]) -> tuple[Read, list[Revision]]:
+        """What is kept, and what must be read."""
+        known: Read = {}
         missing: list[Revision] = []
         for revision in wanted:
             kept = self._kept.get(revision)
             if kept is None:
                 missing.append(revision)
             else:
-                found[revision] = kept
-        if missing:
-            rows = yield batch("read_revisions", columns(("schedule_id", "revision"), missing))
-            for schedule_id, number, body, payload in rows:
-                try:
-                    definition = decode_body(body, payload)
-                except UnreadableDefinition as error:
-                    found[schedule_id, number] = error
-                else:
-                    found[schedule_id, number] = definition
-                    self.keep(schedule_id, number, definition)
-        return found
+                known[revision] = kept
+        return known, missing
+
+    def read(self, known: Read, rows: Iterable[Row]) -> None:
+        """Add to what is known the rows of ``read_revisions``, and keep them."""
+        for schedule_id, number, body, payload in rows:
+            try:
+                definition = decode_body(body, payload)
+            except UnreadableDefinition as error:
+                known[schedule_id, number] = error
+            else:
+                known[schedule_id, number] = definition
+                self.keep(schedule_id, number, definition)
+
+
+def read_revisions(wanted: Sequence[Revision]) -> Batch:
+    return batch("read_revisions", columns(("schedule_id", "revision"), wanted))

@@ -17,13 +17,13 @@ from duly.core.rules.firing import FireRules, Plan, plan
 from duly.core.run import Hold, NewRun, OpenRun, Reason, SkippedWindows
 from duly.core.schedule import Cursor, Definition
 from duly.store.codec import CURSOR, cursor_row, read_cursor
-from duly.store.statements import Program, batch, columns, query
+from duly.store.statements import Program, batch, columns, group, query
 from duly.store.values import Fired, Grab, SetAside
 
-from .definitions import Definitions
+from .definitions import Definitions, read_revisions
 from .ending import cancel_waiting_runs, request_cancels
 from .grabbing import born_claimed, grab_runs
-from .moving import open_runs_of
+from .moving import by_schedule
 from .schedules import end_schedules
 
 NEW_RUN = (
@@ -55,14 +55,20 @@ def fire_due(
         # Nothing to lock although something is due: another instance holds it. Look again soon.
         next_fire_at = next_rows[0][0]
         return Fired(now=now, next_fire_at=next_fire_at, more=False)
-    known = yield from definitions.load((cursor.schedule_id, cursor.revision) for cursor, _ in due)
-    open_runs = yield from open_runs_of([cursor.schedule_id for cursor, _ in due])
+    known, missing = definitions.look_up((cursor.schedule_id, cursor.revision) for cursor, _ in due)
+    answers = yield group(
+        batch("open_runs", {"schedule_id": [cursor.schedule_id for cursor, _ in due]}),
+        read_revisions(missing),
+        query("hold_session", session=grab.session if grab else None),
+    )
+    open_runs = by_schedule(answers[0])
+    definitions.read(known, answers[1])
     tick = _Tick(now, rules)
     for cursor, tenant in due:
         if tick.windows >= limit:
             break
         tick.add(cursor, known.get((cursor.schedule_id, cursor.revision)), open_runs[cursor.schedule_id], tenant, limit)
-    fired = yield from _write(tick, grab, full=len(due) >= limit or tick.windows >= limit)
+    fired = yield from _write(tick, grab if answers[2] else None, full=len(due) >= limit or tick.windows >= limit)
     if not tick.grabbed:
         return fired
     return replace(fired, claims=[born_claimed(run, known) for run in tick.grabbed if run.id in tick.inserted])
@@ -143,16 +149,16 @@ def _write(tick: _Tick, grab: Grab | None, *, full: bool) -> Program[Fired]:
         _hold_behind({tick.cancel_waiting[id] for id in tick.cancel_waiting.keys() - ended}, tick.runs)
     if tick.cancel_running:
         yield from request_cancels(tick.now, tick.cancel_running)
-    if tick.runs:
-        if grab is not None:
-            tick.grabbed = yield from grab_runs(tick.now, tick.runs, grab)
-        rows = yield batch("insert_runs", columns(NEW_RUN, map(new_run_row, tick.runs)))
-        tick.inserted = {row[0] for row in rows}
-    if tick.skips:
-        yield batch("insert_skips", columns(SKIPPED, (_skip_row(tenant, skip) for tenant, skip in tick.skips)))
-    yield batch("move_cursors", columns(CURSOR, map(cursor_row, tick.cursors)))
+    if grab is not None:
+        tick.grabbed = grab_runs(tick.now, tick.runs, grab)
     yield from end_schedules(tick.now, tick.ended)
-    next_rows = yield query("next_fire")
+    inserted, _, _, next_rows = yield group(
+        batch("insert_runs", columns(NEW_RUN, map(new_run_row, tick.runs))),
+        batch("insert_skips", columns(SKIPPED, (_skip_row(tenant, skip) for tenant, skip in tick.skips))),
+        batch("move_cursors", columns(CURSOR, map(cursor_row, tick.cursors))),
+        query("next_fire"),
+    )
+    tick.inserted = {row[0] for row in inserted}
     return Fired(
         now=tick.now,
         windows=tick.windows,

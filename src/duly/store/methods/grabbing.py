@@ -6,18 +6,14 @@ from collections.abc import Sequence
 
 from duly.core.run import Claim, Hold, NewRun
 from duly.core.schedule import Definition
-from duly.store.statements import Program, query
 from duly.store.values import Grab
 
 from .claiming import DEADLINE_GRACE_MS
 from .definitions import Known
 
 
-def grab_runs(now: int, runs: Sequence[NewRun], grab: Grab) -> Program[list[NewRun]]:
+def grab_runs(now: int, runs: Sequence[NewRun], grab: Grab) -> list[NewRun]:
     """Put new runs into the hands of a live session, as if it had claimed them the moment they were there."""
-    alive = yield query("hold_session", session=grab.session)
-    if not alive:
-        return []
     grabbed: list[NewRun] = []
     for run in runs:
         if len(grabbed) >= grab.slots:

@@ -14,7 +14,7 @@ from duly.core.rules.settling import after_run, lane_release
 from duly.core.run import OpenRun, RunKind, RunStatus
 from duly.core.schedule import Cursor, Definition, Schedule
 from duly.store.codec import CURSOR, UnreadableDefinition, cursor_row, read_cursor
-from duly.store.statements import Program, batch, columns, query
+from duly.store.statements import Program, Row, batch, columns, query
 
 from .schedules import end_schedules, find_schedule, read_schedule, write_facts
 
@@ -49,8 +49,12 @@ def lock_cursors(schedule_ids: Sequence[str]) -> Program[dict[str, Cursor]]:
 
 def open_runs_of(schedule_ids: Sequence[str]) -> Program[dict[str, list[OpenRun]]]:
     """The runs of schedules that have not ended."""
+    return by_schedule((yield batch("open_runs", {"schedule_id": schedule_ids})))
+
+
+def by_schedule(rows: Sequence[Row]) -> dict[str, list[OpenRun]]:
+    """The rows of ``open_runs``; a schedule without any has an empty list."""
     found: dict[str, list[OpenRun]] = defaultdict(list)
-    rows = yield batch("open_runs", {"schedule_id": schedule_ids})
     for schedule_id, id, hold, claimed, cancel_requested in rows:
         found[schedule_id].append(OpenRun(id, hold, bool(claimed), bool(cancel_requested)))
     return found
