@@ -205,14 +205,13 @@ class Model:
 
     def _put(self, item: NewSchedule, now: int) -> Put | None:
         facts = replace(item.facts, created_at=now, updated_at=now, paused_at=item.facts.paused_at and now)
-        # A place in the line is taken even by one that is refused: places are plenty, and need no giving back.
-        slot = self.tenants[facts.tenant] = self.tenants.get(facts.tenant, 0) + 1
         try:
-            cursor = first_cursor(facts.id, item.definition, now=now, slot=slot, paused=facts.paused_at is not None)
+            cursor = first_cursor(facts.id, item.definition, now=now, slot=0, paused=facts.paused_at is not None)
         except DulyError as error:
             return error
         if self._in_the_way(facts):
             return None
+        cursor.slot = self.tenants[facts.tenant] = self.tenants.get(facts.tenant, 0) + 1
         self.facts[facts.id] = facts
         self.revisions[facts.id, facts.revision] = RevisionRow(
             definition=item.definition, made_at=now, made_by=facts.created_by

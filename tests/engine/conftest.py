@@ -34,8 +34,16 @@ async def lab(request: pytest.FixtureRequest, clock: ManualClock) -> AsyncIterat
         for instance in list(lab.instances):
             await lab.stop(instance)
     finally:
+        await _end_tasks()
+        await store.close()
+
+
+async def _end_tasks() -> None:
+    """End what a failed test left behind, also handlers that do not listen."""
+    for _ in range(50):
         tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        if not tasks:
+            return
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await store.close()
+        await asyncio.wait(tasks, timeout=0.05)

@@ -86,9 +86,10 @@ async def test_a_handler_that_ignores_the_shutdown_is_left_behind_and_its_run_gi
 
     @lab.job("work")
     async def work() -> None:
-        while not over.is_set():
+        for _ in range(5):
             try:
                 await over.wait()
+                break
             except asyncio.CancelledError:
                 continue
 

@@ -26,6 +26,7 @@ from .payload import encode_payload
 UNSET: Any = msgspec.UNSET
 TOPIC = re.compile(r"[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*){0,2}", re.ASCII)
 METADATA = ("owner_id", "tenant_id", "correlation_id", "client_request_id")
+_CATCH_UPS = {policy: CatchUp(policy) for policy in Missed}
 
 
 class Builder:
@@ -96,7 +97,7 @@ class Builder:
             retry=_is(retry, Retry, "retry"),
             timeout_ms=timeout_ms,
             overlap=choose(Overlap, overlap, "overlap"),
-            catch_up=catch_up if isinstance(catch_up, CatchUp) else CatchUp(choose(Missed, catch_up, "catch_up")),
+            catch_up=_catch_up(catch_up),
             jitter=_jitter(jitter),
             start_at=starts,
             end_at=ends,
@@ -197,8 +198,10 @@ def _outside(target: Mapping[str, Any], topic: str | None) -> Target:
 
 def _metadata(given: Mapping[str, str | None] | None) -> dict[str, str | None]:
     values: dict[str, str | None] = dict.fromkeys(METADATA)
+    if given is None:
+        return values
     _is(given, Mapping, "metadata")
-    for name, value in (given or {}).items():
+    for name, value in given.items():
         if name not in values:
             raise ValidationFailed(
                 f"metadata has {name!r}; expected {', '.join(METADATA)}", field=f"metadata.{name}", got=name
@@ -208,9 +211,15 @@ def _metadata(given: Mapping[str, str | None] | None) -> dict[str, str | None]:
 
 
 def _tags(tags: Sequence[str]) -> tuple[str, ...]:
+    if type(tags) is tuple and not tags:
+        return ()
     if isinstance(tags, str) or not isinstance(tags, Sequence) or len(tags) > 50 or None in tags:
         raise ValidationFailed(f"tags is {tags!r}; expected a list of at most 50 words", field="tags", got=tags)
     return tuple(dict.fromkeys(check_text(tag, "tags", 100) or "" for tag in tags))
+
+
+def _catch_up(given: str | CatchUp) -> CatchUp:
+    return given if isinstance(given, CatchUp) else _CATCH_UPS[choose(Missed, given, "catch_up")]
 
 
 def _jitter(given: Jitter | tuple[int, int] | None) -> Jitter | None:

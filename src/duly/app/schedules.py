@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
@@ -27,6 +28,7 @@ from .building import UNSET, Builder, check_text
 from .payload import encode_payload
 
 BULK = 1000
+ABREAST = 2
 
 
 class Schedules:
@@ -66,9 +68,11 @@ class Schedules:
         """Store many schedules, one transaction per batch; answers them in order, raises at the first refused."""
         new = [self._builder.schedule(**arguments) for arguments in schedules]
         made: list[Schedule] = []
-        for start in range(0, len(new), BULK):
-            puts = await self._store.put_schedules(new[start : start + BULK])
-            made += map(_unwrap, puts)
+        batches = [new[start : start + BULK] for start in range(0, len(new), BULK)]
+        for start in range(0, len(batches), ABREAST):
+            # Side by side: while the database writes one batch, the next is made ready.
+            stored = await asyncio.gather(*map(self._store.put_schedules, batches[start : start + ABREAST]))
+            made += [_unwrap(put) for puts in stored for put in puts]
         if made:
             self._on_schedules()
         return made

@@ -37,6 +37,8 @@ class Missed(StrEnum):
 
 def choose(kind: type[Choice], value: object, field: str) -> Choice:
     """Turn a word into one of the allowed ones, or say which are."""
+    if type(value) is kind:
+        return value
     try:
         return kind(str(value))
     except ValueError:

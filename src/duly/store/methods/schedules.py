@@ -24,7 +24,7 @@ from duly.store.codec import (
     read_cursor,
     read_facts,
 )
-from duly.store.statements import Program, Row, batch, columns, query
+from duly.store.statements import Program, Row, batch, columns, group, query
 from duly.store.values import NewSchedule, Put
 
 from .ending import move_open_runs
@@ -35,51 +35,51 @@ REVISION = ("schedule_id", "revision", "body", "payload", "made_at", "made_by")
 
 def put_schedules(now: int, new: Sequence[NewSchedule]) -> Program[list[Put]]:
     """Insert schedules with their first revision and cursor; see ``Schedules.put_schedules``."""
-    slots = yield from _take_slots(Counter(item.facts.tenant for item in new))
     ready: dict[str, Schedule] = {}
-    answers: list[Put | None] = []
+    refused: dict[str, DulyError] = {}
     for item in new:
         facts = item.facts
         facts.created_at = facts.updated_at = now
         facts.paused_at = facts.paused_at and now
-        slots[facts.tenant] += 1
         try:
-            cursor = first_cursor(
-                facts.id, item.definition, now=now, slot=slots[facts.tenant], paused=facts.paused_at is not None
-            )
+            cursor = first_cursor(facts.id, item.definition, now=now, slot=0, paused=facts.paused_at is not None)
         except DulyError as error:
-            answers.append(error)
-            continue
-        ready[facts.id] = Schedule(facts, item.definition, cursor)
-        answers.append(None)
-    inserted: set[str] = set()
-    if ready:
-        rows = yield batch("insert_schedules", columns(FACTS + DERIVED, map(_schedule_row, ready.values())))
-        inserted = {row[0] for row in rows}
-        made = [ready[id] for id in ready if id in inserted]
-        if made:
-            revisions = (_revision_row(s.facts, s.definition, s.facts.created_by) for s in made)
-            yield batch("insert_revisions", columns(REVISION, revisions))
-            cursors = ((*cursor_row(s.cursor), s.facts.tenant) for s in made)
-            yield batch("insert_cursors", columns((*CURSOR, "tenant"), cursors))
-    puts: list[Put] = []
-    for item, answer in zip(new, answers, strict=True):
-        if answer is not None:
-            puts.append(answer)
-        elif item.facts.id in inserted:
-            puts.append(ready[item.facts.id])
+            refused[facts.id] = error
         else:
-            puts.append((yield from _why_refused(item.facts)))
+            ready[facts.id] = Schedule(facts, item.definition, cursor)
+    rows = yield batch("insert_schedules", columns(FACTS + DERIVED, map(_schedule_row, ready.values())))
+    inserted = {row[0] for row in rows}
+    yield from _complete([schedule for id, schedule in ready.items() if id in inserted])
+    puts: list[Put] = []
+    for item in new:
+        id = item.facts.id
+        if id in refused:
+            puts.append(refused[id])
+        else:
+            puts.append(ready[id] if id in inserted else (yield from _why_refused(item.facts)))
     return puts
 
 
-def _take_slots(wanted: Counter[str]) -> Program[dict[str, int]]:
-    """Hand out fair-share ordinals: everyone's first schedule before anyone's second."""
-    taken: dict[str, int] = {}
-    for tenant, count in wanted.items():
-        rows = yield query("take_slots", tenant=tenant, count=count)
-        taken[tenant] = rows[0][0] - count
-    return taken
+def _complete(made: Sequence[Schedule]) -> Program[None]:
+    """Give new schedules their first revision and their cursor.
+
+    Slots are fair-share ordinals: everyone's first schedule comes before anyone's second. They are taken late, because
+    that holds the tenant's row until the commit, and whoever creates beside us waits for it.
+    """
+    if not made:
+        return
+    revisions = (_revision_row(s.facts, s.definition, s.facts.created_by) for s in made)
+    yield batch("insert_revisions", columns(REVISION, revisions))
+    wanted = Counter(schedule.facts.tenant for schedule in made)
+    answers = yield group(
+        *(query("take_slots", tenant=tenant, count=count) for tenant, count in sorted(wanted.items()))
+    )
+    slots = {tenant: rows[0][0] - wanted[tenant] for tenant, rows in zip(sorted(wanted), answers, strict=True)}
+    for schedule in made:
+        slots[schedule.facts.tenant] += 1
+        schedule.cursor.slot = slots[schedule.facts.tenant]
+    cursors = ((*cursor_row(s.cursor), s.facts.tenant) for s in made)
+    yield batch("insert_cursors", columns((*CURSOR, "tenant"), cursors))
 
 
 def _why_refused(facts: Facts) -> Program[Put]:
