@@ -1,0 +1,117 @@
+"""The pool of handler threads, and the one timer for all timeouts."""
+
+import asyncio
+import threading
+import time
+
+import pytest
+
+from duly.engine.deadlines import Deadlines
+from duly.engine.threads import Threads
+
+
+async def _until(condition) -> None:
+    give_up_at = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < give_up_at
+        await asyncio.sleep(0.005)
+
+
+async def test_values_and_errors_come_back_to_the_loop() -> None:
+    threads = Threads(4)
+    begun: list[str] = []
+    value = threads.submit(lambda: threading.current_thread().name, lambda: begun.append("value"))
+    error = threads.submit(lambda: 1 / 0, lambda: begun.append("error"))
+    stop = threads.submit(lambda: next(iter([])), lambda: begun.append("stop"))
+    assert await value == "duly-handler"
+    with pytest.raises(ZeroDivisionError):
+        await error
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        await stop
+    assert sorted(begun) == ["error", "stop", "value"]
+    threads.close()
+
+
+async def test_no_more_threads_than_allowed_and_idle_ones_are_used_again() -> None:
+    threads = Threads(3)
+    lock, names, running, most = threading.Lock(), set(), 0, 0
+
+    def work() -> None:
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+            names.add(threading.get_ident())
+        time.sleep(0.01)
+        with lock:
+            running -= 1
+
+    await asyncio.gather(*(threads.submit(work, lambda: None) for _ in range(30)))
+    assert (most, len(names)) == (3, 3)
+    threads.close()
+
+
+async def test_what_was_cancelled_before_its_turn_is_never_called() -> None:
+    """Its run was given back when the instance stopped: it must not begin here as well."""
+    threads = Threads(1)
+    gate, called, begun = threading.Event(), [], []
+    first = threads.submit(lambda: gate.wait(10), lambda: begun.append(1))
+    second = threads.submit(lambda: called.append(2), lambda: begun.append(2))
+    third = threads.submit(lambda: called.append(3), lambda: begun.append(3))
+    await _until(lambda: begun == [1])
+    second.cancel()
+    gate.set()
+    await first
+    await third
+    assert (called, begun) == ([3], [1, 3])
+    threads.close()
+
+
+async def test_a_stuck_thread_that_was_abandoned_makes_room_for_another() -> None:
+    threads = Threads(1)
+    gate, begun = threading.Event(), []
+    stuck = threads.submit(lambda: gate.wait(10), lambda: begun.append(1))
+    await _until(lambda: begun == [1])
+    stuck.cancel()
+    threads.abandon()
+    assert await asyncio.wait_for(threads.submit(lambda: "free", lambda: None), 5) == "free"
+    gate.set()
+    threads.close()
+
+
+async def test_close_lets_the_threads_end() -> None:
+    before = threading.active_count()
+    threads = Threads(4)
+    await asyncio.gather(*(threads.submit(lambda: time.sleep(0.01), lambda: None) for _ in range(8)))
+    threads.close()
+    await _until(lambda: threading.active_count() <= before)
+
+
+class Timed:
+    def __init__(self) -> None:
+        self.at: float | None = None
+
+    def time_out(self) -> None:
+        self.at = time.monotonic()
+
+
+async def test_each_attempt_is_timed_out_at_its_own_deadline_unless_it_ended_before() -> None:
+    deadlines = Deadlines()
+    start = time.monotonic()
+    attempts = {seconds: Timed() for seconds in (0.3, 0.05, 0.15, 60.0)}
+    ended = Timed()
+    deadlines.watch(ended, 0.02)
+    for seconds, attempt in attempts.items():
+        deadlines.watch(attempt, seconds)
+    deadlines.forget(ended)
+    await _until(lambda: attempts[0.3].at is not None)
+    for seconds in (0.05, 0.15, 0.3):
+        at = attempts[seconds].at
+        assert at is not None
+        assert at - start >= seconds - 0.01, "never early"
+    assert attempts[0.05].at < attempts[0.15].at < attempts[0.3].at  # type: ignore[operator]
+    assert (ended.at, attempts[60.0].at) == (None, None)
+    later = Timed()
+    deadlines.watch(later, 0.01)
+    await _until(lambda: later.at is not None)
+    deadlines.close()

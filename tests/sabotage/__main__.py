@@ -1,0 +1,70 @@
+"""Breaks copies of the source, one guard at a time, and asks whether the tests notice. Run by ``scripts/sabotage``."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.sabotage.mutants import MUTANTS, Mutant
+
+TOP = Path(__file__).resolve().parents[2]
+SHOWN = 4
+
+
+def break_copy(mutant: Mutant, folder: Path) -> None:
+    """Copy what the tests need and apply the mutant; a text that is not there is an error, not a pass."""
+    for name in ("src", "tests", "pyproject.toml"):
+        source = TOP / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, folder / name)
+    for file, text, instead in mutant.edits:
+        path = folder / file
+        before = path.read_text()
+        if text not in before:
+            raise SystemExit(f"{mutant.name}: {file} has no {text!r} any more; bring the mutant up to date")
+        path.write_text(before.replace(text, instead))
+
+
+def failing(folder: Path, tests: tuple[str, ...]) -> list[str]:
+    """Run tests against the copy and answer the names of those that failed."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "2", "--timeout", "60", *tests]
+    environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 1):
+        raise SystemExit(f"the tests could not be run:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return sorted(set(re.findall(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)))
+
+
+def say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def main(names: list[str]) -> int:
+    survived = []
+    for mutant in MUTANTS:
+        if names and mutant.name not in names:
+            continue
+        with tempfile.TemporaryDirectory(prefix="duly-sabotage-") as folder:
+            break_copy(mutant, Path(folder))
+            caught = [test for tests in mutant.tests for test in failing(Path(folder), tests)]
+        print(
+            f"{mutant.name}: {mutant.breaks}\n  {'caught by' if caught else 'SURVIVED'} {len(caught)} tests", flush=True
+        )
+        for test in caught[:SHOWN]:
+            print(f"    {test}")
+        if not caught:
+            survived.append(mutant.name)
+    say(f"survived: {', '.join(survived) or 'none'}")
+    return 1 if survived else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,125 @@
+"""Builds that are broken on purpose: a fault test counts only after it failed on one of these.
+
+Each mutant takes one guard away. ``tests`` is what is run against it; at least one of those must fail.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+CONTRACT = ("tests/contract/test_store_contract.py", "-k", "sqlite-memory")
+CONTRACT_PG = ("tests/contract/test_store_contract.py", "-k", "postgres and not wheel")
+BESIDE_PG = ("tests/contract/test_side_by_side.py", "-k", "postgres")
+ENGINE = ("tests/engine", "-k", "sqlite")
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A change of the source: in each file, a text and what stands there instead."""
+
+    name: str
+    breaks: str
+    edits: tuple[tuple[str, str, str], ...]
+    tests: tuple[tuple[str, ...], ...]
+
+
+def _queries(dialect: str, names: tuple[str, ...], text: str, instead: str) -> tuple[tuple[str, str, str], ...]:
+    return tuple((f"src/duly/store/{dialect}/queries/{name}.sql", text, instead) for name in names)
+
+
+MUTANTS = (
+    Mutant(
+        "window-identity",
+        "a window's run gets a random id: the store cannot refuse the second one",
+        (
+            (
+                "src/duly/core/ids.py",
+                'blake2b(f"{schedule_id}/{window_at}".encode(), digest_size=10).hexdigest()',
+                'blake2b(f"{schedule_id}/{window_at}".encode() + __import__("os").urandom(8),'
+                " digest_size=10).hexdigest()",
+            ),
+        ),
+        (CONTRACT, ("tests/differential", "-k", "not postgres")),
+    ),
+    Mutant(
+        "no-fence",
+        "a settle is guarded by run and session only",
+        _queries("sqlite", ("complete_runs", "finish_runs"), " AND r.fence = done.fence", "")
+        + _queries("sqlite", ("lock_runs", "return_runs"), " AND fence = :fence", "")
+        + _queries("postgres", ("complete_runs",), " AND r.fence = coalesce(n.fence, (:fence::bigint[])[1])", "")
+        + _queries("postgres", ("finish_runs", "lock_runs", "return_runs"), " AND r.fence = n.fence", ""),
+        (CONTRACT, CONTRACT_PG),
+    ),
+    Mutant(
+        "fence-unlocked",
+        "the fence is looked at first and the write trusts that look",
+        (
+            *_queries("postgres", ("lock_runs",), "FOR UPDATE OF r", ""),
+            *_queries(
+                "postgres",
+                ("finish_runs", "return_runs"),
+                " AND r.fence = n.fence AND r.claimed_by IS NOT DISTINCT FROM n.session",
+                "",
+            ),
+        ),
+        (BESIDE_PG,),
+    ),
+    Mutant(
+        "two-transactions",
+        "the runs are committed before the cursor moves",
+        (
+            (
+                "src/duly/store/sqlite/running.py",
+                "answers.append(execute(cursor, one))",
+                'answers.append(execute(cursor, one)); one.name == "insert_runs" and'
+                ' [cursor.execute(word) for word in ("COMMIT", "BEGIN IMMEDIATE")]',
+            ),
+        ),
+        (CONTRACT,),
+    ),
+    Mutant(
+        "instance-clock",
+        "leases are compared with the clock of the instance that looks",
+        (
+            (
+                "src/duly/store/methods/sessions.py",
+                'query("expire_sessions", now=now)',
+                'query("expire_sessions", now=__import__("time").time_ns() // 1_000_000)',
+            ),
+        ),
+        (CONTRACT, ENGINE),
+    ),
+    Mutant(
+        "lane-unlocked",
+        "a settle releases a lane without holding its cursor",
+        _queries("postgres", ("lock_cursors",), "FOR UPDATE", ""),
+        (BESIDE_PG,),
+    ),
+    Mutant(
+        "revived-session",
+        "a heartbeat brings back a session that was declared dead",
+        (
+            (
+                "src/duly/store/sqlite/queries/extend_session.sql",
+                "UPDATE duly_instances SET expires_at = :expires_at",
+                "INSERT INTO duly_instances VALUES (:session, '', '', 0, '[]', '', '', '[]', 0, :expires_at)"
+                " ON CONFLICT DO UPDATE SET expires_at = :expires_at",
+            ),
+        ),
+        (CONTRACT, ENGINE),
+    ),
+    Mutant(
+        "attempt-as-fence",
+        "the fence is the attempt's number, which a release gives back",
+        _queries("sqlite", ("claim_ready",), "fence = fence + 1", "fence = attempt + 1"),
+        (CONTRACT,),
+    ),
+    Mutant(
+        "dead-session-claims",
+        "a session that was declared dead goes on claiming",
+        _queries(
+            "sqlite", ("hold_session",), "WHERE session = :session", "WHERE 1 OR session = :session UNION SELECT 1"
+        ),
+        (CONTRACT,),
+    ),
+)
