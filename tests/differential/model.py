@@ -149,6 +149,7 @@ class Model:
     """A ``Store`` in memory. Every method is one step: nothing runs beside it."""
 
     name = "model"
+    fires_at_once = 1
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

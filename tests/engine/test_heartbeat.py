@@ -14,7 +14,7 @@ from duly.runtime.clock import SystemClock
 from duly.store.values import Beat
 from tests.engine.lab import Recorder
 
-SETTINGS = Settings(lease=0.6, heartbeat=0.2)
+SETTINGS = Settings(lease=0.66, heartbeat=0.2)
 
 
 class Pulse:

@@ -1,6 +1,7 @@
 """The database server is killed under a working fleet and comes back."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from duly import Every, RunStatus
 from tests.processes.fleet import Fleet, all_ended, check_windows, history, until, window_ms, windows_between
 from tests.servers import Server, ServerAbsent, postgres_server
 
-pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("processes"), pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("processes"), pytest.mark.timeout(180, func_only=True)]
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ async def test_p02_a_killed_server_loses_no_run_and_doubles_no_window(server: Se
                 server.kill()
                 await until(lambda: fleet.ledger("failed"), fleet, "the fleet to notice")
                 server.start()
-                await until(lambda seen=seen: len(fleet.ledger("end")) > seen, fleet, "work to go on")
+                await until(partial(_more, fleet, seen), fleet, "work to go on")
             ended = await until(lambda: all_ended(client, runs), fleet, "every run to end", within=40)
             assert {run.status for run in ended} == {RunStatus.COMPLETED}
             await client.schedules.pause("k")
@@ -50,6 +51,10 @@ async def test_p02_a_killed_server_loses_no_run_and_doubles_no_window(server: Se
         assert await fleet.terminate("a", "b", "c") == [0, 0, 0]
     finally:
         fleet.close()
+
+
+def _more(fleet: Fleet, seen: int) -> bool:
+    return len(fleet.ledger("end")) > seen
 
 
 async def _all(client):

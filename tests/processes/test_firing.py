@@ -8,7 +8,7 @@ from duly import Every, RunStatus
 from duly.core.instants import to_datetime
 from tests.processes.fleet import Fleet, check_windows, history, until, window_ms, windows_between
 
-pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("processes"), pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("processes"), pytest.mark.timeout(180, func_only=True)]
 
 
 async def test_a3_ten_instances_fire_each_window_once(fleet: Fleet) -> None:

@@ -10,7 +10,7 @@ import pytest
 from duly import RunStatus
 from tests.processes.fleet import Fleet, all_ended, until
 
-pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("processes"), pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("processes"), pytest.mark.timeout(120, func_only=True)]
 
 
 @pytest.fixture

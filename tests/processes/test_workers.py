@@ -10,7 +10,7 @@ from duly import Duly, Run, RunStatus
 from duly.core.run import Reason
 from tests.processes.fleet import Fleet, all_ended, until
 
-pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("processes"), pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("processes"), pytest.mark.timeout(180, func_only=True)]
 
 
 async def test_e1_a_frozen_worker_s_late_writes_are_refused_and_each_run_ends_once(fleet: Fleet) -> None:

@@ -55,11 +55,8 @@ def main(names: list[str]) -> int:
         with tempfile.TemporaryDirectory(prefix="duly-sabotage-") as folder:
             break_copy(mutant, Path(folder))
             caught = [test for tests in mutant.tests for test in failing(Path(folder), tests)]
-        print(
-            f"{mutant.name}: {mutant.breaks}\n  {'caught by' if caught else 'SURVIVED'} {len(caught)} tests", flush=True
-        )
-        for test in caught[:SHOWN]:
-            print(f"    {test}")
+        verdict = f"caught by {len(caught)} tests" if caught else "SURVIVED"
+        say("\n    ".join([f"{mutant.name}: {mutant.breaks}: {verdict}", *caught[:SHOWN]]))
         if not caught:
             survived.append(mutant.name)
     say(f"survived: {', '.join(survived) or 'none'}")

@@ -62,7 +62,7 @@ MUTANTS = (
                 "",
             ),
         ),
-        (BESIDE_PG,),
+        (("tests/store/postgres/test_guards.py",),),
     ),
     Mutant(
         "two-transactions",

@@ -1,0 +1,39 @@
+"""A guard is a lock: whoever looked at a run while another was taking it must look again."""
+
+import asyncio
+
+import psycopg
+import pytest
+
+from duly.core.policy import Retry
+from duly.core.run import Completed, Failed, Outcome, Released
+from duly.store.sql import SqlStore
+from duly.store.values import Settlement
+from tests.store.postgres.making import ask, claim_all, new_request, open_session
+
+WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+
+
+async def waits_for_a_lock(url: str, task: asyncio.Task[object]) -> None:
+    """Until the settle waits for the row that we hold; the test's own time limit ends a wait in vain."""
+    while not task.done() and ask(url, WAITING) == [0]:
+        await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("outcome", [Completed(), Failed("no"), Failed("no", fatal=True), Released()], ids=str)
+async def test_a_settle_that_meets_a_takeover_looks_again_when_it_has_the_row(
+    store: SqlStore, fresh_postgres: str, outcome: Outcome
+) -> None:
+    zombie, other = await open_session(store), await open_session(store)
+    await store.enqueue([new_request()])
+    (claim,) = await claim_all(store, zombie)
+    with psycopg.connect(fresh_postgres) as takeover:
+        takeover.execute("UPDATE duly_runs SET claimed_by = %s, fence = fence + 1", [other])
+        settling = asyncio.create_task(store.settle([Settlement(claim, zombie, outcome, Retry())]))
+        await waits_for_a_lock(fresh_postgres, settling)
+        assert not settling.done(), "it must wait for the row, not believe what it saw before"
+        takeover.commit()
+    settled = await settling
+    assert (settled.ended, list(settled.lost)) == ({}, [claim.id])
+    assert ask(fresh_postgres, "SELECT fence FROM duly_runs") == [claim.fence + 1]
+    assert ask(fresh_postgres, "SELECT claimed_by FROM duly_runs") == [other]
