@@ -90,11 +90,7 @@ class Definition:
     @property
     def uses_lane(self) -> bool:
         """Whether runs of this schedule may have to wait for one another."""
-        return (
-            self.overlap in _LANED
-            or self.max_concurrent is not None
-            or self.catch_up.policy is Missed.ALL
-        )
+        return self.overlap in _LANED or self.max_concurrent is not None or self.catch_up.policy is Missed.ALL
 
     @property
     def lane_width(self) -> int:
