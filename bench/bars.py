@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from bench.bench import Bench
-from bench.report import Ratio, Report
+from bench.report import Ratio, Report, Row
 
 Figure = tuple[str, str, str, str]
 """Cell, who, what, figure."""
@@ -19,22 +17,23 @@ class Bars:
 
     def ratio(self, bar: str, what: str, over: Figure, under: Figure, least: float) -> None:
         """``over / under`` should be at least ``least``."""
-        above, below = self._report.median(*over), self._report.median(*under)
-        if above is not None and below:
-            self._keep(bar, what, above / below, f">= {least:g}", lambda value: value >= least)
+        above, below = self._report.find(*over), self._report.find(*under)
+        if above is not None and below is not None and below.median(under[3]):
+            value = above.median(over[3]) / below.median(under[3])
+            self._keep(bar, what, value, f">= {least:g}", value >= least, above, below)
 
     def least(self, bar: str, what: str, figure: Figure, least: float) -> None:
-        value = self._report.median(*figure)
-        if value is not None:
-            self._keep(bar, what, value, f">= {least:,g}", lambda found: found >= least)
+        row = self._report.find(*figure)
+        if row is not None:
+            self._keep(bar, what, row.median(figure[3]), f">= {least:,g}", row.median(figure[3]) >= least, row)
 
     def most(self, bar: str, what: str, figure: Figure, most: float) -> None:
-        value = self._report.median(*figure)
-        if value is not None:
-            self._keep(bar, what, value, f"<= {most:,g}", lambda found: found <= most)
+        row = self._report.find(*figure)
+        if row is not None:
+            self._keep(bar, what, row.median(figure[3]), f"<= {most:,g}", row.median(figure[3]) <= most, row)
 
-    def _keep(self, bar: str, what: str, value: float, wanted: str, reached: Callable[[float], bool]) -> None:
-        self._report.ratios.append(Ratio(bar, what, value, wanted, reached(value)))
+    def _keep(self, bar: str, what: str, value: float, wanted: str, reached: bool, *rows: Row) -> None:
+        self._report.ratios.append(Ratio(bar, what, value, wanted, reached, [row.load for row in rows]))
 
 
 def compare(bench: Bench) -> None:

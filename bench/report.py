@@ -12,7 +12,7 @@ from pathlib import Path
 from bench.machine import load_average
 
 HEAD = "| cell | who | what | figures: median (least-most) | load |\n|---|---|---|---|---|"
-RATIO_HEAD = "| bar | what | measured | wanted | |\n|---|---|---|---|---|"
+RATIO_HEAD = "| bar | what | measured | wanted | | load |\n|---|---|---|---|---|---|"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +44,13 @@ class Ratio:
     value: float
     wanted: str
     reached: bool
+    loads: Sequence[float]
+    """How busy the machine was for each figure: a ratio of figures from a calm and a busy minute says little."""
 
     def text(self) -> str:
-        return (
-            f"| {self.bar} | {self.what} | {_number(self.value)} | {self.wanted} | {'yes' if self.reached else 'NO'} |"
-        )
+        reached = "yes" if self.reached else "NO"
+        loads = " over ".join(f"{load:.1f}" for load in self.loads)
+        return f"| {self.bar} | {self.what} | {_number(self.value)} | {self.wanted} | {reached} | {loads} |"
 
 
 class Report:
@@ -74,11 +76,11 @@ class Report:
         """A remark between the rows, on the terminal only."""
         print(f"<!-- {text} -->", flush=True)
 
-    def median(self, cell: str, who: str, what: str, figure: str) -> float | None:
-        """The median of one figure, if it was measured in this run."""
+    def find(self, cell: str, who: str, what: str, figure: str) -> Row | None:
+        """The row that has a figure, if it was measured in this run."""
         for row in reversed(self.rows):
             if (row.cell, row.who, row.what) == (cell, who, what) and figure in row.figures:
-                return row.median(figure)
+                return row
         return None
 
     def text(self, title: str, lines: Sequence[str]) -> str:

@@ -42,7 +42,7 @@ class Settings:
                 raise ConfigurationError(f"setting {field.name} is {value!r}; expected a number, 0 or more")
         if self.concurrency < 1 or self.fire_batch < 1 or self.poll <= 0:
             raise ConfigurationError("settings concurrency and fire_batch must be 1 or more, and poll above 0")
-        if self.heartbeat > self.lease / 3:
+        if self.heartbeat * 3 > self.lease * (1 + 1e-9):  # a third, whatever the floats make of it
             raise ConfigurationError(
                 f"setting heartbeat is {self.heartbeat} s with a lease of {self.lease} s; expected at most a third of"
                 " the lease, so that one lost heartbeat does not lose the lease"

@@ -7,6 +7,7 @@ the rules of ``duly.core`` and the text of a definition with the SQL stores, and
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
 from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any
 
@@ -244,13 +245,32 @@ class Model:
         return KeyInUse(facts.key, facts.id)
 
     async def change_schedule(
-        self, ref: str, change: Callable[[Schedule, int], Change | None], *, tenant: str | None = None
+        self,
+        ref: str,
+        change: Callable[[Schedule, int], Change | None],
+        *,
+        tenant: str | None = None,
+        rules: FireRules = FireRules(),  # noqa: B008 - a frozen value
     ) -> Schedule | None:
         now = self._clock.now()
         schedule = self._find(ref, tenant)
         if schedule is None:
             return None
         changed = change(schedule, now)
+        if changed is not None and changed.definition is not None:
+            # What was due before a new revision belongs to the old one. If that leaves nothing to change, all is undone.
+            before = {name: deepcopy(rows) for name, rows in vars(self).items() if isinstance(rows, dict)}
+            for _ in range(20):
+                due = [cursor for cursor in self._due(now) if cursor.schedule_id == schedule.id]
+                if not due:
+                    break
+                self._fire(due, now, rules.per_schedule, rules, None)
+            schedule = Schedule(self.facts[schedule.id], self._definition(schedule.id), self.cursors[schedule.id])
+            try:
+                changed = change(schedule, now)
+            except DulyError:
+                vars(self).update(before)
+                raise
         if changed is not None:
             self._apply(changed, now)
             schedule = Schedule(self.facts[schedule.id], self._definition(schedule.id), self.cursors[schedule.id])
@@ -318,7 +338,9 @@ class Model:
         now = self._clock.now()
         if expected is not None and not expected[0] <= now <= expected[1]:
             return Fired(now=now, next_fire_at=now)
-        due = self._due(now)[:limit]
+        return self._fire(self._due(now)[:limit], now, limit, rules, grab)
+
+    def _fire(self, due: Sequence[Cursor], now: int, limit: int, rules: FireRules, grab: Grab | None) -> Fired:
         windows = runs = skipped = duplicates = 0
         lateness: list[int] = []
         set_aside: list[SetAside] = []

@@ -32,11 +32,11 @@ async def test_p02_a_killed_server_loses_no_run_and_doubles_no_window(server: Se
             runs = await client.runs.enqueue_many("nap", [{"seconds": number % 3} for number in range(20)])
             await until(lambda: len(fleet.ledger("start")) >= 10, fleet, "work to begin")
             for _ in range(2):
-                seen = len(fleet.ledger("end"))
+                ends, failures = len(fleet.ledger("end")), len(fleet.ledger("failed"))
                 server.kill()
-                await until(lambda: fleet.ledger("failed"), fleet, "the fleet to notice")
+                await until(partial(_more, fleet, "failed", failures), fleet, "the fleet to notice")
                 server.start()
-                await until(partial(_more, fleet, seen), fleet, "work to go on")
+                await until(partial(_more, fleet, "end", ends), fleet, "work to go on")
             ended = await until(lambda: all_ended(client, runs), fleet, "every run to end", within=40)
             assert {run.status for run in ended} == {RunStatus.COMPLETED}
             await client.schedules.pause("k")
@@ -53,8 +53,8 @@ async def test_p02_a_killed_server_loses_no_run_and_doubles_no_window(server: Se
         fleet.close()
 
 
-def _more(fleet: Fleet, seen: int) -> bool:
-    return len(fleet.ledger("end")) > seen
+def _more(fleet: Fleet, event: str, seen: int) -> bool:
+    return len(fleet.ledger(event)) > seen
 
 
 async def _all(client):

@@ -40,11 +40,17 @@ class Schedules(Protocol):
         ...
 
     async def change_schedule(
-        self, ref: str, change: Callable[[Schedule, int], Change | None], *, tenant: str | None = None
+        self,
+        ref: str,
+        change: Callable[[Schedule, int], Change | None],
+        *,
+        tenant: str | None = None,
+        rules: FireRules = FireRules(),  # noqa: B008 - a frozen value
     ) -> Schedule | None:
         """Apply a pure change under the schedule's lock; answer the schedule after it, or None if there is none.
 
         ``change`` is given the schedule and the store's now. None from it means that nothing is to be changed.
+        Before a new revision, windows that are due already fire under the old one, in the same transaction.
         """
         ...
 

@@ -13,7 +13,7 @@ from duly.core.run import Run
 from duly.core.schedule import Schedule
 
 from .driver import Driver
-from .methods import claiming, firing, keeping, reading, runs, schedules, sessions, settling
+from .methods import changing, claiming, firing, keeping, reading, runs, schedules, sessions, settling
 from .methods.definitions import Definitions
 from .statements import Program, T, Transaction
 from .values import (
@@ -77,9 +77,23 @@ class SqlStore:
         return puts
 
     async def change_schedule(
-        self, ref: str, change: Callable[[Schedule, int], Change | None], *, tenant: str | None = None
+        self,
+        ref: str,
+        change: Callable[[Schedule, int], Change | None],
+        *,
+        tenant: str | None = None,
+        rules: FireRules = FireRules(),  # noqa: B008 - a frozen value
     ) -> Schedule | None:
-        changed = await self._write(partial(schedules.change_schedule, ref=ref, change=change, tenant=tenant))
+        changed = await self._write(
+            partial(
+                changing.change_schedule,
+                ref=ref,
+                change=change,
+                tenant=tenant,
+                rules=rules,
+                definitions=self._definitions,
+            )
+        )
         self.driver.hint("schedules")
         return changed
 
@@ -193,7 +207,7 @@ class SqlStore:
         return await self._write(partial(keeping.release_stuck_lanes, limit=limit))
 
     async def resume_expired_pauses(self, *, limit: int) -> int:
-        return await self._write(partial(keeping.resume_expired_pauses, limit=limit))
+        return await self._write(partial(keeping.resume_expired_pauses, limit=limit, definitions=self._definitions))
 
 
 def _now(now: int) -> Program[int]:

@@ -74,6 +74,16 @@ def fire_due(
     return replace(fired, claims=[born_claimed(run, known) for run in tick.grabbed if run.id in tick.inserted])
 
 
+def fire_held(now: int, cursor: Cursor, tenant: str, rules: FireRules, definitions: Definitions) -> Program[Fired]:
+    """Fire what is due of one schedule whose cursor the caller has locked."""
+    known = yield from definitions.load([(cursor.schedule_id, cursor.revision)])
+    open_runs = by_schedule((yield batch("open_runs", {"schedule_id": [cursor.schedule_id]})))
+    tick = _Tick(now, rules)
+    definition = known.get((cursor.schedule_id, cursor.revision))
+    tick.add(cursor, definition, open_runs[cursor.schedule_id], tenant, rules.per_schedule)
+    return (yield from _write(tick, None, full=False))
+
+
 def set_aside_next(now: int, error: str) -> Program[None]:
     """Put off the most overdue schedule, whose window the database itself refuses."""
     rows = yield query("due_cursors", now=now, limit=1)

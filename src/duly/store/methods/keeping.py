@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from duly.core.rules.editing import Change, resume
+from duly.core.rules.firing import FireRules
 from duly.core.schedule import Schedule
 from duly.store.statements import Program, query
 
+from .changing import change_schedule
+from .definitions import Definitions
 from .moving import lock_cursors, move_schedules
-from .schedules import change_schedule
 
 
 def hold_unknown_jobs(now: int) -> Program[Sequence[tuple[str, int]]]:
@@ -43,11 +45,11 @@ def purge_schedules(now: int, ended_before: int, limit: int) -> Program[int]:
     return len(ids)
 
 
-def resume_expired_pauses(now: int, limit: int) -> Program[int]:
+def resume_expired_pauses(now: int, limit: int, definitions: Definitions) -> Program[int]:
     """Resume, from now, the schedules whose pause has reached its end."""
     rows = yield query("expired_pauses", now=now, limit=limit)
     for (schedule_id,) in rows:
-        yield from change_schedule(now, schedule_id, _resume, tenant=None)
+        yield from change_schedule(now, schedule_id, _resume, None, FireRules(), definitions)
     return len(rows)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,8 +26,6 @@ from duly.store.codec import (
 )
 from duly.store.statements import Program, Row, batch, columns, group, query
 from duly.store.values import NewSchedule, Put
-
-from .ending import move_open_runs
 
 DERIVED = ("kind", "job", "topic")
 REVISION = ("schedule_id", "revision", "body", "payload", "made_at", "made_by")
@@ -95,26 +93,6 @@ def _why_refused(facts: Facts) -> Program[Put]:
     return KeyInUse(facts.key, rows[0][0] if rows else facts.id)
 
 
-def change_schedule(
-    now: int, ref: str, change: Callable[[Schedule, int], Change | None], tenant: str | None
-) -> Program[Schedule | None]:
-    """Lock the cursor, let the pure function decide, write what it decided."""
-    schedule_id = yield from _resolve(ref, tenant)
-    if schedule_id is None:
-        return None
-    yield query("lock_cursors", ids=[schedule_id])
-    schedule = yield from find_schedule(schedule_id, tenant=tenant)
-    if schedule is None:
-        return None
-    changed = change(schedule, now)
-    if changed is None:
-        return schedule
-    after = yield from write_facts(now, schedule, changed)
-    if changed.cancel_waiting or changed.cancel_running or changed.last_attempt or changed.release_lane:
-        yield from move_open_runs(now, schedule_id, changed, after.definition)
-    return after
-
-
 def write_facts(now: int, schedule: Schedule, changed: Change) -> Program[Schedule]:
     """Write a change of a schedule whose cursor is locked."""
     facts, definition = replace(changed.facts, updated_at=now), changed.definition or schedule.definition
@@ -144,7 +122,7 @@ def end_schedules(now: int, ids: Sequence[str]) -> Program[None]:
 
 def find_schedule(ref: str, tenant: str | None) -> Program[Schedule | None]:
     """Read one schedule by id, then by key."""
-    schedule_id = yield from _resolve(ref, tenant)
+    schedule_id = yield from resolve(ref, tenant)
     if schedule_id is None:
         return None
     rows = yield query("read_schedules", ids=[schedule_id])
@@ -163,7 +141,7 @@ def read_schedule(row: Row) -> Schedule:
     )
 
 
-def _resolve(ref: str, tenant: str | None) -> Program[str | None]:
+def resolve(ref: str, tenant: str | None) -> Program[str | None]:
     if is_id(ref):
         rows = yield query("find_schedule_id", ref=ref, by_key=False, tenant=tenant)
         if rows:

@@ -58,16 +58,24 @@ class PostgresDriver:
         self._target = read_target(url, self._limits)
         self._listen_target = read_target(listen_url, self._limits) if listen_url else self._target
         self._hints_apart = listen_url is not None
-        self._connections = Connections(self._target, keep=connections + 1, prepare=prepare)
-        self._transactions = Transactions(self._connections, self._limits, clock, self._chance)
-        self._borrowed = Borrowed(self._transactions.statements, clock)
-        self._threads = ThreadPoolExecutor(connections, thread_name_prefix="duly-postgres")
+        self._clock = clock
+        self._most = connections
+        self._prepare = prepare
         self._sender = f"{self._chance.session():x}"
-        self._hinter = Hinter(self._send_hints, self._sender)
+        self._make_ready()
         self._notify = as_statement(load_transactions()["notify"])
         self._listeners: list[Callable[[str], None]] = []
         self._listener: Listener | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+
+    def _make_ready(self) -> None:
+        """Make what a close uses up; nothing is connected yet."""
+        self._connections = Connections(self._target, keep=self._most + 1, prepare=self._prepare)
+        self._transactions = Transactions(self._connections, self._limits, self._clock, self._chance)
+        self._borrowed = Borrowed(self._transactions.statements, self._clock)
+        self._threads = ThreadPoolExecutor(self._most, thread_name_prefix="duly-postgres")
+        self._hinter = Hinter(self._send_hints, self._sender)
+        self._closed = False
 
     def __repr__(self) -> str:
         return f"PostgresDriver({self._target.name!r})"
@@ -75,6 +83,8 @@ class PostgresDriver:
     async def open(self) -> None:
         """Connect; set up an empty database, check any other; start to listen if somebody asked for hints."""
         self._loop = asyncio.get_running_loop()
+        if self._closed:
+            self._make_ready()
         await self._on_thread(self.open_sync)
         self._listen()
 
@@ -103,6 +113,8 @@ class PostgresDriver:
         self._threads.shutdown()
         self._connections.close()
         self._transactions.close()
+        self._listeners, self._listener, self._loop = [], None, None
+        self._closed = True
 
     async def write(self, transaction: Transaction[T]) -> T:
         return await self._on_thread(partial(self._transactions.write, transaction))

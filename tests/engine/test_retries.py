@@ -1,0 +1,108 @@
+"""Retries: as often as allowed, at the right instants, also across a restart."""
+
+from duly import Fatal, Once, Retry, RunContext, Snooze
+from duly.config import Settings
+from duly.core.instants import to_datetime
+from duly.core.run import Reason, RunStatus
+from tests.engine.lab import Lab
+
+
+async def test_f1_a_failing_run_is_tried_as_often_as_allowed_with_growing_pauses(lab: Lab) -> None:
+    tries: list[tuple[int, int]] = []
+
+    @lab.job("work", retry=Retry(max_attempts=4, delay=5, jitter=0, max_delay=8))
+    async def work(run: RunContext) -> None:
+        tries.append((lab.clock.now(), run.attempt))
+        raise ValueError(f"try {run.attempt}")
+
+    await lab.start()
+    start = lab.clock.now()
+    run = await lab.enqueue("work")
+    await lab.clock.advance(minutes=2)
+    assert tries == [(start, 1), (start + 5000, 2), (start + 13_000, 3), (start + 21_000, 4)], "5, 10 cut to 8, 8"
+    done = await lab.run(run.id)
+    assert (done.status, done.reason, done.attempt) == (RunStatus.FAILED, Reason.ATTEMPTS_SPENT, 4)
+    assert done.error_message == "ValueError: try 4"
+    assert done.dead
+    fences = [claim.fence for (claim,) in lab.recorder.all("attempt_started")]
+    assert fences == sorted(set(fences)), "the fence grows with every claim"
+
+
+async def test_f2_fixed_pauses_are_all_the_same_and_the_schedule_s_own_policy_wins(lab: Lab) -> None:
+    tries: list[int] = []
+
+    @lab.job("work", retry=Retry(max_attempts=9))
+    async def work() -> None:
+        tries.append(lab.clock.now())
+        raise OSError
+
+    await lab.start()
+    at = lab.clock.now() + 1000
+    await lab.create("k", Once(to_datetime(at)), retry=Retry(max_attempts=3, backoff="fixed", delay=7, jitter=0))  # type: ignore[arg-type]
+    await lab.clock.advance(minutes=2)
+    assert tries == [at, at + 7000, at + 14_000]
+
+
+async def test_f2_jitter_keeps_the_pause_within_its_bounds(lab: Lab) -> None:
+    tries: dict[str, list[int]] = {}
+
+    @lab.job("work", retry=Retry(max_attempts=2, delay=10, jitter=0.5))
+    async def work(run: RunContext) -> None:
+        tries.setdefault(run.id, []).append(lab.clock.now())
+        raise OSError
+
+    await lab.start()
+    for _ in range(10):
+        await lab.enqueue("work")
+    await lab.clock.advance(seconds=20)
+    gaps = {second - first for first, second in tries.values()}
+    assert all(5000 <= gap <= 15_000 for gap in gaps)
+    assert len(gaps) > 5, "they do not come back together"
+
+
+async def test_f4_a_retry_comes_at_its_instant_although_the_instance_was_restarted(lab: Lab) -> None:
+    tries: list[int] = []
+
+    @lab.job("work", retry=Retry(max_attempts=2, delay=60, jitter=0))
+    async def work() -> None:
+        tries.append(lab.clock.now())
+        raise OSError
+
+    first = await lab.start()
+    start = lab.clock.now()
+    await lab.enqueue("work")
+    await lab.clock.advance(seconds=20)
+    lab.crash(first)
+    await lab.clock.advance(seconds=20)
+    await lab.start(settings=Settings(poll=30))
+    await lab.clock.advance(seconds=60)
+    assert tries == [start, start + 60_000]
+
+
+async def test_f3_a_fatal_error_is_never_tried_again(lab: Lab) -> None:
+    @lab.job("work")
+    async def work() -> None:
+        raise Fatal("no such customer")
+
+    await lab.start()
+    run = await lab.enqueue("work")
+    await lab.clock.advance(minutes=1)
+    done = await lab.run(run.id)
+    assert (done.status, done.reason, done.attempt) == (RunStatus.FAILED, Reason.FATAL, 1)
+    assert done.error_message == "Fatal: no such customer"
+
+
+async def test_a_snooze_comes_back_later_and_spends_no_attempt(lab: Lab) -> None:
+    calls: list[tuple[int, int]] = []
+
+    @lab.job("work", retry=Retry(max_attempts=1))
+    async def work(run: RunContext):
+        calls.append((lab.clock.now(), run.attempt))
+        return Snooze(minutes=5) if len(calls) < 4 else "done"
+
+    await lab.start(settings=Settings(poll=60, lease=180, heartbeat=60))
+    start = lab.clock.now()
+    run = await lab.enqueue("work")
+    await lab.clock.advance(minutes=20)
+    assert calls == [(start + number * 300_000, 1) for number in range(4)]
+    assert (await lab.run(run.id)).result == "done"
