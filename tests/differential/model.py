@@ -258,7 +258,7 @@ class Model:
             return None
         changed = change(schedule, now)
         if changed is not None and changed.definition is not None:
-            # What was due before a new revision belongs to the old one. If that leaves nothing to change, all is undone.
+            # What was due before a new revision belongs to the old one; a change that is then refused undoes it.
             before = {name: deepcopy(rows) for name, rows in vars(self).items() if isinstance(rows, dict)}
             for _ in range(20):
                 due = [cursor for cursor in self._due(now) if cursor.schedule_id == schedule.id]

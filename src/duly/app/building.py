@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from inspect import signature
 from typing import Any
 
 import msgspec
@@ -136,6 +137,19 @@ class Builder:
             if timing.anchor == "start":
                 return timing.anchored_at(self._clock.now() if start_at is None else start_at)
         return timing
+
+
+def check_words(call: str, given: Mapping[str, Any], known: frozenset[str]) -> None:
+    """Refuse options that do not exist, by name."""
+    unknown = sorted(given.keys() - known)
+    if unknown:
+        hint = "; a timing is given as timing=Cron(...), Every(...) or Once(...)" if unknown[0] in _TIMINGS else ""
+        raise ValidationFailed(
+            f"{call} has no option {unknown[0]!r}; expected some of {', '.join(sorted(known))}{hint}",
+            field=unknown[0],
+            got=unknown,
+            expected="a known option",
+        )
 
 
 def timeout_in_ms(timeout: float | None) -> int | None:
@@ -287,3 +301,7 @@ def _is(value: Any, kind: Any, field: str) -> Any:
     if value is not None and not isinstance(value, kind):
         raise ValidationFailed(f"{field} is {value!r}; expected {kind.__name__}(...) or None", field=field, got=value)
     return value
+
+
+_TIMINGS = frozenset({"cron", "every", "at", "daily", "weekly", "monthly", "once"})
+SCHEDULE_WORDS = frozenset(signature(Builder.schedule).parameters) - {"self", "app", "created_by"}

@@ -22,12 +22,13 @@ from duly.runtime.clock import Clock, SystemClock
 from duly.runtime.events import LogObserver, Observer, Observers
 from duly.store.sql import SqlStore
 
-from .building import UNSET, Builder, timeout_in_ms
+from .building import SCHEDULE_WORDS, UNSET, Builder, check_words, timeout_in_ms
 from .declared import Declared
 from .runs import Runs
 from .schedules import Schedules
 from .stores import open_store
 
+NOT_OPEN = "this app is not open; use `async with app:`, or `await app.open()` if it is only to create and to look"
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -57,6 +58,8 @@ class Duly:
         self._registry = Registry()
         self._observers = Observers([LogObserver(), *observers])
         self._store: SqlStore = open_store(self.url, self._clock)
+        self._store.closed_until_open(NOT_OPEN)
+        self._starting = False
         self._instance: Instance | None = None
         self._opened = 0
         builder = Builder(self.settings, self._registry, self._clock, self._chance)
@@ -96,6 +99,9 @@ class Duly:
         **options: Any,
     ) -> Callable[[Function], Function]:
         """Register a function as a job; with ``cron`` or ``every`` also declare a schedule of the same key."""
+        if callable(name):
+            raise ConfigurationError("@app.job needs parentheses: write @app.job() or @app.job('name')")
+        check_words("job", options, SCHEDULE_WORDS)
         if cron is not None and every is not None:
             raise ConfigurationError(f"job {name!r} has both cron and every; give one of them")
         timing = _timing(cron, every, timezone)
@@ -149,8 +155,15 @@ class Duly:
 
     async def start(self) -> None:
         """Open the store, sync the declared schedules, start this instance's roles."""
-        if self._instance is not None:
-            raise ConfigurationError("this app is already running")
+        if self._instance is not None or self._starting:
+            raise ConfigurationError("this app is already running; use the one you have, or make another Duly")
+        self._starting = True
+        try:
+            await self._start()
+        finally:
+            self._starting = False
+
+    async def _start(self) -> None:
         await self.open()
         try:
             await self._declared.sync()
@@ -190,6 +203,12 @@ class Duly:
 
     def run(self) -> None:
         """Run until SIGTERM or SIGINT: finish within the grace, release the rest. A second signal exits now."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            pass
+        else:
+            raise ConfigurationError("app.run() was called inside a running event loop; use `async with app:` there")
         asyncio.run(self._run())
 
     async def _run(self) -> None:

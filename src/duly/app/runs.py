@@ -6,6 +6,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import datetime
+from inspect import signature
 from typing import Any
 
 from duly.config import Settings
@@ -22,9 +23,9 @@ from duly.runtime.clock import Clock
 from duly.store.sql import SqlStore
 from duly.store.values import NewRequest, Page, RunFilter
 
-from .building import UNSET, check_priority, check_queue, check_text, timeout_in_ms
+from .building import UNSET, check_priority, check_queue, check_text, check_words, timeout_in_ms
 from .payload import encode_payload
-from .schedules import check_limit, check_run_id, not_found
+from .schedules import check_cursor, check_limit, check_run_id, not_found
 
 FIRST_LOOK = 0.02
 LONGEST_LOOK = 0.5
@@ -57,6 +58,7 @@ class Runs:
 
     async def enqueue(self, job: str, payload: Any = UNSET, *, connection: Any = None, **options: Any) -> Run:
         """Ask for one run of a job, now or at ``run_at``; it is stored when this answers."""
+        check_words("enqueue", options, REQUEST_WORDS)
         request = self.request(job, payload, **options)
         if connection is not None:
             (run,) = await self._store.enqueue([request], connection=connection)
@@ -68,6 +70,7 @@ class Runs:
 
     async def enqueue_many(self, job: str, payloads: Sequence[Any], **options: Any) -> list[Run]:
         """Ask for many runs of a job, one transaction per batch."""
+        check_words("enqueue_many", options, REQUEST_WORDS)
         requests = [self.request(job, payload, **options) for payload in payloads]
         made: list[Run] = []
         for start in range(0, len(requests), BULK):
@@ -101,7 +104,7 @@ class Runs:
             if found is None:
                 return Page([])
             where = RunFilter(schedule_id=found.id, job=where.job, status=where.status)
-        return await self._store.list_runs(where, limit=check_limit(limit), after=cursor)
+        return await self._store.list_runs(where, limit=check_limit(limit), after=check_cursor(cursor))
 
     async def iterate(self, **filters: Any) -> AsyncIterator[Run]:
         """All pages, one run after another."""
@@ -220,3 +223,6 @@ def _not_stored(requests: Sequence[NewRequest], error: StoreError) -> EnqueueFai
         id=ids[0],
         ids=ids,
     )
+
+
+REQUEST_WORDS = frozenset(signature(Runs.request).parameters) - {"self", "job", "payload"}

@@ -24,7 +24,7 @@ from duly.runtime.clock import Clock
 from duly.store.sql import SqlStore
 from duly.store.values import NewSchedule, Page, Put, ScheduleFilter
 
-from .building import UNSET, Builder, check_text
+from .building import SCHEDULE_WORDS, UNSET, Builder, check_text, check_words
 from .payload import encode_payload
 
 BULK = 1000
@@ -58,6 +58,7 @@ class Schedules:
         self, key: str | None = None, timing: Timing | None = None, *, connection: Any = None, **options: Any
     ) -> Schedule:
         """Store a new schedule; raise if its key or client request id is in use. See ``Builder.schedule``."""
+        check_words("create", options, SCHEDULE_WORDS)
         new = self._builder.schedule(key, timing, **options)
         if connection is not None:
             (put,) = await self._store.put_schedules([new], connection=connection)
@@ -66,6 +67,10 @@ class Schedules:
 
     async def create_many(self, schedules: Sequence[Mapping[str, Any]]) -> list[Schedule]:
         """Store many schedules, one transaction per batch; answers them in order, raises at the first refused."""
+        for arguments in schedules:
+            if not isinstance(arguments, Mapping):
+                raise ValidationFailed(f"create_many got {arguments!r}; expected a mapping of create's arguments")
+            check_words("create_many", arguments, SCHEDULE_WORDS)
         new = [self._builder.schedule(**arguments) for arguments in schedules]
         made: list[Schedule] = []
         batches = [new[start : start + BULK] for start in range(0, len(new), BULK)]
@@ -101,7 +106,7 @@ class Schedules:
         where = ScheduleFilter(
             tenant=tenant, owner=owner, job=job, topic=topic, tag=tag, status=status, enabled=enabled, q=q
         )
-        return await self._store.list_schedules(where, limit=check_limit(limit), after=cursor)
+        return await self._store.list_schedules(where, limit=check_limit(limit), after=check_cursor(cursor))
 
     async def iterate(self, **filters: Any) -> AsyncIterator[Schedule]:
         """All pages, one schedule after another."""
@@ -151,7 +156,7 @@ class Schedules:
         return triggered.run
 
     async def _change(self, ref: str, change: Callable[[Schedule, int], Change | None]) -> Schedule:
-        changed = await self._store.change_schedule(ref, change)
+        changed = await self._store.change_schedule(ref, change, rules=self._settings.fire_rules)
         if changed is None:
             raise not_found("schedule", ref)
         self._on_schedules()
@@ -161,6 +166,12 @@ class Schedules:
         puts = await self._store.put_schedules(new)
         self._on_schedules()
         return puts
+
+
+def check_cursor(cursor: str | None) -> str | None:
+    if cursor is not None and (not isinstance(cursor, str) or not is_id(cursor)):
+        raise ValidationFailed(f"cursor is {cursor!r}; expected the next_cursor of the page before", field="cursor")
+    return cursor
 
 
 def check_limit(limit: int) -> int:

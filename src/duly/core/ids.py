@@ -36,11 +36,6 @@ def window_run_id(schedule_id: str, window_at: int) -> str:
     return f"{time[:8]}-{time[8:]}-7{tail[:3]}-{_VARIANT[tail[4]]}{tail[5:8]}-{tail[8:]}"
 
 
-def request_run_id(schedule_id: str, request_id: str, at: int) -> str:
-    """Name the run of a request (a backfilled window, a trigger) so that a repeated request finds it again."""
-    return uuid7(at, blake2b(f"{schedule_id}/{request_id}/{at}".encode(), digest_size=10).digest())
-
-
 def window_key(key: str, window_at: int) -> str:
     """Show a window the way people and logs name it: ``sched:<schedule key>:<epoch ms>``."""
     return f"sched:{key}:{window_at}"

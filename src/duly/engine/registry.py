@@ -83,6 +83,8 @@ def make_handler(
 ) -> Handler:
     """Look at a function once, when it is registered, so that a mistake shows then and not at three in the morning."""
     check_job_name(name)
+    if retry is not None and not isinstance(retry, Retry):
+        raise ConfigurationError(f"job {name!r}: retry is {retry!r}; expected Retry(max_attempts=...) or None")
     if not callable(function):
         raise ConfigurationError(f"job {name!r} is {function!r}; expected a function")
     mode = Mode.PROCESS if process else Mode.ASYNC if inspect.iscoroutinefunction(function) else Mode.THREAD

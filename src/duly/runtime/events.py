@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 
-from duly.core.run import Claim, Outcome, RunStatus
+from duly.core.run import Claim, Failed, Outcome, RunStatus
 
 log = logging.getLogger("duly.engine")
 
@@ -37,16 +37,28 @@ class LogObserver(Observer):
     """Writes what an operator must see to the log; never payloads."""
 
     def schedule_set_aside(self, schedule_id: str, error: str) -> None:
-        log.error("schedule set aside", extra={"schedule_id": schedule_id, "error": error})
+        log.error("schedule %s set aside: %s", schedule_id, error, extra={"schedule_id": schedule_id})
+
+    def attempt_ended(self, claim: Claim, outcome: Outcome) -> None:
+        if isinstance(outcome, Failed):
+            log.warning(
+                "job %r run %s: attempt %d of %d failed: %s",
+                claim.job,
+                claim.id,
+                claim.attempt,
+                claim.max_attempts,
+                outcome.error,
+                extra={"run_id": claim.id, "attempt": claim.attempt, "schedule_id": claim.schedule_id},
+            )
 
     def settlements_lost(self, run_ids: Sequence[str]) -> None:
-        log.warning("attempt lost its run to a newer one", extra={"run_ids": list(run_ids)})
+        log.warning("attempts lost their runs to newer ones: %s", ", ".join(run_ids))
 
     def runs_recovered(self, sessions: Sequence[int], run_ids: Sequence[str]) -> None:
-        log.warning("runs recovered", extra={"sessions": list(sessions), "run_ids": list(run_ids)})
+        log.warning("%d dead sessions; runs recovered: %s", len(sessions), ", ".join(run_ids) or "none")
 
     def session_lost(self, session: int) -> None:
-        log.error("session declared dead; opening a new one", extra={"session": session})
+        log.error("session %d was declared dead; opening a new one", session)
 
     def beat_failed(self, error: Exception) -> None:
         log.warning("heartbeat failed: %s", error)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from duly.core.errors import StoreError
+from duly.core.errors import ConfigurationError, StoreError
 from duly.core.rules.editing import Change
 from duly.core.rules.firing import FireRules
 from duly.core.run import Run
@@ -43,20 +43,35 @@ class SqlStore:
         self.name = driver.name
         self.fires_at_once = driver.fires_at_once
         self._definitions = Definitions()
+        self._advice: str | None = None
+        self._closed: str | None = None
+
+    def closed_until_open(self, advice: str) -> None:
+        """Refuse calls before ``open`` and after ``close``, with this advice to whoever makes them."""
+        self._advice = self._closed = advice
 
     async def open(self) -> None:
         await self.driver.open()
+        self._closed = None
 
     async def close(self) -> None:
+        self._closed = self._advice
         await self.driver.close()
 
     async def now(self) -> int:
-        return await self.driver.read(_now)
+        return await self._read(_now)
 
     def on_change(self, listener: Callable[[str], None]) -> None:
         self.driver.on_hint(listener)
 
+    async def _read(self, transaction: Transaction[T]) -> T:
+        if self._closed is not None:
+            raise ConfigurationError(self._closed)
+        return await self.driver.read(transaction)
+
     async def _write(self, transaction: Transaction[T]) -> T:
+        if self._closed is not None:
+            raise ConfigurationError(self._closed)
         try:
             return await self.driver.write(transaction)
         except StoreError:
@@ -98,10 +113,10 @@ class SqlStore:
         return changed
 
     async def get_schedule(self, ref: str, *, tenant: str | None = None) -> Schedule | None:
-        return await self.driver.read(lambda now: schedules.find_schedule(ref, tenant))
+        return await self._read(lambda now: schedules.find_schedule(ref, tenant))
 
     async def list_schedules(self, where: ScheduleFilter, *, limit: int, after: str | None = None) -> Page[Schedule]:
-        return await self.driver.read(partial(reading.list_schedules, where=where, limit=limit, after=after))
+        return await self._read(partial(reading.list_schedules, where=where, limit=limit, after=after))
 
     # Firing
 
@@ -150,10 +165,10 @@ class SqlStore:
         return run
 
     async def get_run(self, run_id: str) -> Run | None:
-        return await self.driver.read(lambda now: runs.find_run(run_id))
+        return await self._read(lambda now: runs.find_run(run_id))
 
     async def list_runs(self, where: RunFilter, *, limit: int, after: str | None = None) -> Page[Run]:
-        return await self.driver.read(partial(runs.list_runs, where=where, limit=limit, after=after))
+        return await self._read(partial(runs.list_runs, where=where, limit=limit, after=after))
 
     # Claiming
 
@@ -187,7 +202,7 @@ class SqlStore:
         return await self._write(partial(sessions.take_lost, limit=limit, rules=rules, definitions=self._definitions))
 
     async def list_instances(self) -> list[Instance]:
-        return await self.driver.read(sessions.list_instances)
+        return await self._read(sessions.list_instances)
 
     async def take_lease(self, role: str, session: int, *, lease_ms: int) -> int | None:
         return await self._write(partial(sessions.take_lease, role=role, session=session, lease_ms=lease_ms))

@@ -138,6 +138,19 @@ class TestFiring:
         trial.clock.move(minutes=1)
         assert (await fresh.fire_due(limit=500, rules=trial.rules)).set_aside
 
+    async def test_windows_that_were_due_before_a_new_revision_fire_under_the_old_one(self, trial: Trial) -> None:
+        put = await trial.put(overlap=Overlap.ALLOW)
+        trial.clock.move(minutes=1, seconds=1)
+        edited = await trial.edit(put, definition=replace(put.definition, timing=Every("1h")))
+        (run,) = await trial.runs(put)
+        assert run.revision == 1
+        assert run.window_at is not None
+        assert run.window_at.minute == 1
+        assert edited.revision == 2
+        assert edited.next_window_at is not None
+        assert edited.next_window_at.minute == 0
+        assert (await trial.fire()).runs == 0
+
     async def test_nothing_fires_when_the_store_s_clock_has_leapt(self, trial: Trial, access: Access) -> None:
         await trial.put()
         trial.clock.move(minutes=1)

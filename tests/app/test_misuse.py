@@ -1,0 +1,90 @@
+"""Mistakes that everybody makes once: each is answered by what to do instead."""
+
+import asyncio
+import logging
+
+import pytest
+
+import duly
+from duly import Duly, DulyError, Every, Retry
+from tests.app.conftest import MakeApp
+
+
+async def test_a_closed_app_says_how_to_open_it(app: Duly) -> None:
+    for call in (
+        lambda: app.schedules.create("k", Every("1h"), job="work"),
+        lambda: app.schedules.get("k"),
+        lambda: app.enqueue("work"),
+        lambda: app.runs.list(),
+    ):
+        with pytest.raises(DulyError, match="async with app"):
+            await call()
+
+
+async def test_an_app_that_was_closed_says_so_too_and_can_be_opened_again(app: Duly) -> None:
+    await app.open()
+    await app.close()
+    with pytest.raises(DulyError, match="not open"):
+        await app.enqueue("work")
+    await app.open()
+    assert (await app.enqueue("work")).job == "work"
+    await app.close()
+
+
+def test_a_decorator_without_parentheses_is_refused(app: Duly) -> None:
+    with pytest.raises(DulyError, match="parentheses"):
+
+        @app.job  # type: ignore[arg-type]
+        async def work() -> None: ...
+
+
+@pytest.mark.parametrize("options", [{"cron": "* * * * *"}, {"every": "1s"}, {"tz": "UTC"}])
+async def test_an_option_that_does_not_exist_is_named(app: Duly, options: dict[str, str]) -> None:
+    async with app:
+        with pytest.raises(DulyError, match=next(iter(options))):
+            await app.schedules.create("k", Every("1h"), job="work", **options)
+        with pytest.raises(DulyError, match=next(iter(options))):
+            await app.schedules.create_many([{"key": "k", "timing": Every("1h"), "job": "work", **options}])
+        with pytest.raises(DulyError, match=next(iter(options))):
+            await app.enqueue("work", **options)
+        assert (await app.schedules.list()).items == []
+        assert (await app.runs.list()).items == []
+
+
+def test_a_retry_that_is_no_retry_is_refused_where_it_is_written(app: Duly) -> None:
+    with pytest.raises(DulyError, match="Retry"):
+        app.job("work", retry=5)(lambda: None)  # type: ignore[arg-type]
+
+
+async def test_run_inside_a_loop_names_the_other_way(app: Duly) -> None:
+    with pytest.raises(DulyError, match="async with app"):
+        app.run()
+
+
+async def test_a_page_cursor_that_is_none_is_refused_on_every_store(app: Duly) -> None:
+    async with app:
+        with pytest.raises(DulyError, match="next_cursor"):
+            await app.schedules.list(cursor="abc")
+        with pytest.raises(DulyError, match="next_cursor"):
+            await app.runs.list(cursor="abc")
+
+
+async def test_two_starts_at_once_are_one_start(app: Duly) -> None:
+    results = await asyncio.gather(app.start(), app.start(), return_exceptions=True)
+    assert sorted(type(result).__name__ for result in results) == ["ConfigurationError", "NoneType"]
+    await app.stop(grace=0)
+
+
+async def test_a_failed_attempt_is_in_the_log(make_app: MakeApp, caplog: pytest.LogCaptureFixture) -> None:
+    app = make_app()
+
+    @app.job("boom", retry=Retry(max_attempts=1))
+    async def boom() -> None:
+        raise ValueError("no luck")
+
+    with caplog.at_level(logging.WARNING, "duly.engine"):
+        async with app:
+            run = await app.runs.wait((await app.enqueue("boom")).id, timeout=20)
+    assert run.status is duly.RunStatus.FAILED
+    assert "'boom'" in caplog.text
+    assert "ValueError: no luck" in caplog.text
