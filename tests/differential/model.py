@@ -792,6 +792,8 @@ class Model:
             due = run.claimed_by is None and run.hold == 0 and run.due_at <= now
             if due and run.job not in known and any("worker" in instance.roles for instance in live):
                 run.hold = 2
+            elif run.hold == 2 and run.job in known:
+                run.hold = 0
         held = [run.job for run in self.runs.values() if run.hold == 2]
         return [(job, held.count(job)) for job in sorted(set(held))]
 

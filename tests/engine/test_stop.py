@@ -4,7 +4,8 @@ import asyncio
 
 from duly import Every, Retry, RunContext
 from duly.config import Settings
-from duly.core.run import RunStatus
+from duly.core.run import Claim, RunStatus
+from duly.engine.attempt import Stop
 from tests.engine.lab import Lab
 
 
@@ -156,3 +157,25 @@ async def test_a_stop_while_the_session_is_being_reopened_leaves_no_task_behind(
     await lab.clock.advance(seconds=5)
     assert await lab.plain.list_instances() == []
     assert lab.clock.waiting == 0
+
+
+async def test_a_run_that_is_stopped_before_its_first_step_is_given_back_all_the_same(lab: Lab) -> None:
+    """A task that is cancelled before it has begun runs none of its code: its run must not be forgotten."""
+
+    @lab.job("work")
+    async def work() -> None: ...
+
+    instance = await lab.start()
+    worker = instance._worker
+    start = worker._start
+
+    def start_and_stop(claim: Claim, session: int) -> None:
+        start(claim, session)
+        worker._active[claim.id].stop(Stop.SHUTDOWN)
+
+    worker._start = start_and_stop  # type: ignore[method-assign]
+    run = await lab.enqueue("work")
+    worker._start = start  # type: ignore[method-assign]
+    await lab.clock.advance(seconds=5)
+    ended = await lab.run(run.id)
+    assert (ended.status, ended.attempt) == (RunStatus.COMPLETED, 1)

@@ -29,7 +29,18 @@ class Stop(Enum):
 class Attempt:
     """A claimed run in execution. ``stop`` may be called at any time, from the event loop."""
 
-    __slots__ = ("_deadlines", "_result_limit", "_stop", "_threads", "claim", "context", "handler", "session", "task")
+    __slots__ = (
+        "_begun",
+        "_deadlines",
+        "_result_limit",
+        "_stop",
+        "_threads",
+        "claim",
+        "context",
+        "handler",
+        "session",
+        "task",
+    )
 
     def __init__(
         self, claim: Claim, session: int, handler: Handler, threads: Threads, deadlines: Deadlines, result_limit: int
@@ -43,6 +54,7 @@ class Attempt:
         self._deadlines = deadlines
         self._result_limit = result_limit
         self._stop: Stop | None = None
+        self._begun = False
 
     @property
     def lost(self) -> bool:
@@ -57,7 +69,8 @@ class Attempt:
             return
         self._stop = self._stop or why
         self.context._cancel()
-        if self.task is not None and (self.handler.mode is Mode.ASYNC or why is Stop.SHUTDOWN):
+        # A task that is cancelled before its first step runs none of its code, not even its end.
+        if self.task is not None and self._begun and (self.handler.mode is Mode.ASYNC or why is Stop.SHUTDOWN):
             self.task.cancel()
 
     def time_out(self) -> None:
@@ -72,6 +85,9 @@ class Attempt:
 
     async def run(self) -> Outcome:
         """Call the handler; never raises, except when the task itself is cancelled by no ``stop`` of ours."""
+        self._begun = True
+        if self._stop is not None:
+            return self._stopped(self._stop)
         try:
             return outcome_of(await self._call(), self._result_limit)
         except asyncio.CancelledError as error:

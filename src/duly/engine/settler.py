@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
-from duly.core.errors import OutcomeUnknown, StoreError, StoreUnavailable
+from duly.core.errors import OutcomeUnknown, StoreUnavailable
 from duly.core.run import Failed, RunStatus
 from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock
@@ -85,7 +85,7 @@ class Settler:
         while True:
             try:
                 settled = await self._store.settle(taken)
-            except StoreError as error:
+            except Exception as error:  # noqa: BLE001 - whatever refuses the batch, no end of an attempt may be forgotten
                 self._observer.loop_failed("settle", error)
                 if not isinstance(error, StoreUnavailable | OutcomeUnknown):
                     await self._isolate(taken)

@@ -69,10 +69,15 @@ def lane_release(definition: Definition, open_runs: Sequence[OpenRun]) -> list[s
 
     ``open_runs`` are the schedule's runs that are open after a run has ended, also one outside the lane.
     """
-    free = definition.lane_width - in_lane(open_runs)
-    if free <= 0:
+    held = sorted(run.id for run in open_runs if run.hold == Hold.LANE)
+    if not held:
         return []
-    return sorted(run.id for run in open_runs if run.hold == Hold.LANE)[:free]
+    in_the_way = open_runs
+    if definition.overlap is Overlap.ALLOW and definition.max_concurrent is None:
+        # Newer runs wait for nobody and never stop coming: only what is older can be waited for.
+        in_the_way = [run for run in open_runs if run.id < held[0]]
+    free = definition.lane_width - in_lane(in_the_way)
+    return held[:free] if free > 0 else []
 
 
 def _after_cancelling(open_runs: Sequence[OpenRun]) -> Admission:

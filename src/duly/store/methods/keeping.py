@@ -18,6 +18,7 @@ from .moving import lock_cursors, move_schedules
 def hold_unknown_jobs(now: int) -> Program[Sequence[tuple[str, int]]]:
     """Set aside due runs of jobs that no live instance knows; they are reported, never deleted."""
     yield query("hold_unknown_jobs", now=now)
+    yield query("adopt_known_jobs", now=now)
     rows = yield query("unknown_jobs")
     return [(row[0], row[1]) for row in rows]
 

@@ -48,11 +48,12 @@ def beat(now: int, session: int, lease_ms: int) -> Program[Beat]:
 
 def close_session(now: int, session: int, definitions: Definitions) -> Program[int]:
     """Release what the session holds, then forget it."""
+    # First of all: it waits for a claim or a fire under way, whose runs must be seen below.
+    yield query("delete_session", session=session)
     rows = yield query("session_claims", session=session)
     claims = [read_claim(row) for row in rows]
     yield from attach_definitions(claims, definitions)
     settled = yield from settle(now, [Settlement(claim, session, Released(), Retry()) for claim in claims])
-    yield query("delete_session", session=session)
     return len(claims) - len(settled.lost)
 
 

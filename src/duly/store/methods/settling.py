@@ -110,6 +110,8 @@ def _decide_and_write(now: int, other: Sequence[Settlement]) -> Program[tuple[di
             retry=s.retry,
             cancel_requested=cancel_at is not None,
         )
+        if isinstance(verdict, Finish) and not s.claim.kind:
+            continue  # a leaked claim knows nothing of its schedule; recovery does, and ends the run
         guard = (id, s.claim.fence, s.session)
         if isinstance(verdict, Finish):
             reason = verdict.reason and verdict.reason.value
