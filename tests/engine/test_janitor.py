@@ -139,3 +139,23 @@ async def test_a_job_whose_only_worker_restarts_is_not_reported_for_ever(lab: La
     await lab.start(roles=("worker",))
     assert (await lab.run(run.id)).status is RunStatus.COMPLETED
     assert lab.recorder.all("jobs_unknown") == []
+
+
+async def test_a_clock_that_leaps_deletes_nothing_and_ends_no_pause(lab: Lab) -> None:
+    @lab.job("work")
+    async def work() -> None: ...
+
+    await lab.start()
+    run = await lab.enqueue("work")
+    await lab.create("k", Every(seconds=3600))
+    until = lab.clock.now() + 20 * 86_400_000
+    await lab.plain.change_schedule("k", partial(editing.pause, reason="leave", until=until, by=None))
+    await lab.clock.advance(seconds=10)
+    lab.clock.jump(days=40)
+    await lab.clock.advance(seconds=6)
+    lab.clock.jump(days=-40)
+    await lab.clock.advance(seconds=40)
+    assert (await lab.run(run.id)).status is RunStatus.COMPLETED
+    found = await lab.plain.get_schedule("k")
+    assert found is not None
+    assert not found.enabled

@@ -109,6 +109,8 @@ class Duly:
             raise ConfigurationError(f"job {name!r} has {', '.join(options) or 'payload'} but neither cron nor every")
 
         def register(function: Function) -> Function:
+            if self._instance is not None:
+                raise ConfigurationError("a job was declared while the app runs; declare jobs before it starts")
             job_name = name or getattr(function, "__name__", "job").replace("_", "-")
             self._registry.add(
                 make_handler(

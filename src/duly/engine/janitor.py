@@ -8,6 +8,8 @@ from duly.config import Settings
 from duly.runtime.events import Observer
 from duly.store.protocol import Store
 
+from .jumps import JumpGuard
+
 BATCH = 1000
 ROLE = "janitor"
 
@@ -15,16 +17,27 @@ ROLE = "janitor"
 class Janitor:
     """Runs on one instance at a time, under a lease."""
 
-    def __init__(self, store: Store, settings: Settings, observer: Observer, session: Callable[[], int | None]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        observer: Observer,
+        guard: JumpGuard,
+        session: Callable[[], int | None],
+    ) -> None:
         self._store = store
         self._settings = settings
         self._observer = observer
+        self._guard = guard
         self._session = session
 
     async def run_once(self) -> float:
         """Do one small round; answer the seconds to the next."""
         session = self._session()
         rest = self._settings.heartbeat
+        # What a leap makes old must not be deleted, and a pause that a leap ends must not end.
+        if self._guard.held_for() > 0 or await self._guard.look(self._store):
+            return max(rest, self._guard.held_for())
         if session is None:
             return rest
         if await self._store.take_lease(ROLE, session, lease_ms=self._settings.lease_ms) is None:

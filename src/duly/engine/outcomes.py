@@ -24,8 +24,10 @@ class Snooze:
 
     def __init__(self, *, seconds: float = 0, minutes: float = 0, hours: float = 0, days: float = 0) -> None:
         delay = timedelta(seconds=seconds, minutes=minutes, hours=hours, days=days)
-        if delay <= timedelta(0):
-            raise ValidationFailed(f"Snooze is {delay}; expected more than nothing, e.g. Snooze(minutes=5)")
+        if not timedelta(0) < delay <= timedelta(days=3660):
+            raise ValidationFailed(
+                f"Snooze is {delay}; expected more than nothing and at most ten years, e.g. Snooze(minutes=5)"
+            )
         object.__setattr__(self, "delay", delay)
 
 

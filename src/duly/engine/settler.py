@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
-from duly.core.errors import OutcomeUnknown, StoreUnavailable
+from duly.core.errors import DulyError, OutcomeUnknown, StoreUnavailable
 from duly.core.run import Failed, RunStatus
 from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock
@@ -16,6 +16,7 @@ from duly.store.values import Settlement
 
 LARGEST_BATCH = 500
 LONGEST_BACKOFF = 5.0
+STRANGE_TRIES = 5
 UNWRITABLE = "the store refused to keep how the attempt ended"
 
 
@@ -80,14 +81,16 @@ class Settler:
             self._written.set()
 
     async def _write(self, taken: list[Settlement]) -> None:
-        backoff = 0.05
+        backoff, strange = 0.05, 0
         never = asyncio.Event()
         while True:
             try:
                 settled = await self._store.settle(taken)
-            except Exception as error:  # noqa: BLE001 - whatever refuses the batch, no end of an attempt may be forgotten
+            except Exception as error:  # noqa: BLE001 - whatever it is, no end of an attempt may be forgotten
                 self._observer.loop_failed("settle", error)
-                if not isinstance(error, StoreUnavailable | OutcomeUnknown):
+                refused = isinstance(error, DulyError) and not isinstance(error, StoreUnavailable | OutcomeUnknown)
+                strange += not isinstance(error, DulyError)
+                if refused or strange > STRANGE_TRIES:
                     await self._isolate(taken)
                     return
                 await self._clock.wait(never, self._chance.spread(backoff / 2, backoff))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from duly.core.errors import StoreUnavailable
 from duly.core.rules.editing import Change
 from duly.core.rules.firing import FireRules
 from duly.core.schedule import Schedule
@@ -63,5 +64,9 @@ def _fire_first(now: int, schedule: Schedule, rules: FireRules, definitions: Def
         schedule = Schedule(schedule.facts, schedule.definition, read_cursor(rows[0][: len(CURSOR)]))
         if not _is_due(schedule, now):
             break
+    else:
+        raise StoreUnavailable(
+            f"schedule {schedule.key!r} has more windows due than one edit can fire; they fire now: try again soon"
+        )
     found = yield from find_schedule(schedule.id, tenant=None)
     return found or schedule
