@@ -106,3 +106,16 @@ async def test_a_snooze_comes_back_later_and_spends_no_attempt(lab: Lab) -> None
     await lab.clock.advance(minutes=20)
     assert calls == [(start + number * 300_000, 1) for number in range(4)]
     assert (await lab.run(run.id)).result == "done"
+
+
+async def test_a_passing_hiccup_of_the_settle_does_not_fail_a_run_that_completed(lab: Lab) -> None:
+    @lab.job("work")
+    async def work() -> str:
+        return "done"
+
+    await lab.start()
+    lab.store.fail("settle", RuntimeError("can't start new thread"), RuntimeError("can't start new thread"))
+    run = await lab.enqueue("work")
+    await lab.clock.advance(seconds=10)
+    ended = await lab.run(run.id)
+    assert (ended.status, ended.result) == (RunStatus.COMPLETED, "done")
