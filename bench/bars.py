@@ -3,10 +3,26 @@
 from __future__ import annotations
 
 from bench.bench import Bench
+from bench.peering import beside
 from bench.report import Ratio, Report, Row
 
 Figure = tuple[str, str, str, str]
 """Cell, who, what, figure."""
+
+PEERS = (
+    ("P1", "A", "recurring", "bullmq-schedulers/redis", 3),
+    ("P1", "A", "recurring", "apscheduler3/postgres", 8),
+    ("P1", "A", "recurring", "pgqueuer-cron/postgres", None),
+    ("P2", "A", "recurring", "apscheduler3/sqlite", 15),
+    ("P2", "A", "oneshot", "huey/sqlite", None),
+    ("P3", "A", "oneshot", "pgqueuer/postgres", 1),
+    ("P3", "A", "oneshot", "bullmq/redis", None),
+    ("P4", "B", "steady", "bullmq-schedulers/redis", 1),
+    ("P9", "E", "drain", "pgqueuer/postgres", 1),
+    ("P9", "E", "drain", "bullmq/redis", None),
+    ("P9", "E", "drain", "huey/sqlite", 3),
+)
+"""Bar, cell, what, peer, and how many times as fast duly should be; None where no bar is set."""
 
 
 class Bars:
@@ -15,12 +31,15 @@ class Bars:
     def __init__(self, report: Report) -> None:
         self._report = report
 
-    def ratio(self, bar: str, what: str, over: Figure, under: Figure, least: float) -> None:
-        """``over / under`` should be at least ``least``."""
+    def ratio(self, bar: str, what: str, over: Figure, under: Figure, least: float | None) -> None:
+        """``over / under`` should be at least ``least``; None only shows it."""
         above, below = self._report.find(*over), self._report.find(*under)
         if above is not None and below is not None and below.median(under[3]):
             value = above.median(over[3]) / below.median(under[3])
-            self._keep(bar, what, value, f">= {least:g}", value >= least, above, below)
+            if least is None:
+                self._keep(bar, what, value, "", None, above, below)
+            else:
+                self._keep(bar, what, value, f">= {least:g}", value >= least, above, below)
 
     def least(self, bar: str, what: str, figure: Figure, least: float) -> None:
         row = self._report.find(*figure)
@@ -32,7 +51,7 @@ class Bars:
         if row is not None:
             self._keep(bar, what, row.median(figure[3]), f"<= {most:,g}", row.median(figure[3]) <= most, row)
 
-    def _keep(self, bar: str, what: str, value: float, wanted: str, reached: bool, *rows: Row) -> None:
+    def _keep(self, bar: str, what: str, value: float, wanted: str, reached: bool | None, *rows: Row) -> None:
         self._report.ratios.append(Ratio(bar, what, value, wanted, reached, [row.load for row in rows]))
 
 
@@ -45,6 +64,7 @@ def compare(bench: Bench) -> None:
         _create_and_idle(bars, bench, kind)
         _queue(bars, bench, kind)
         _growth_and_pair(bars, bench, kind)
+    _peers(bars, bench)
     for kind in bench.options.stores:
         bars.most("P12", f"row writes per recurring run, {kind}", ("P12", f"duly/{kind}", "recurring", "rows"), 5)
         bars.most(
@@ -57,28 +77,27 @@ def _bursts(bars: Bars, bench: Bench, kind: str) -> None:
     for label, _ in bench.settings_to_try():
         for n in bench.options.bursts:
             recurring = ("A", who, f"recurring {n}{label}", "per_s")
-            oneshot = ("A", who, f"oneshot {n}{label}", "per_s")
             where = f"{n}{label}, {kind}"
+            limit = ("F", f"limit/{kind}", f"full {n}", "per_s")
             if kind == "postgres":
-                limit = ("F", "limit/postgres", f"full {n}", "per_s")
                 bars.ratio("P1", f"A recurring {where} / full limit", recurring, limit, 0.4)
-                peers = (("bullmq-schedulers/redis", 3), ("apscheduler3/postgres", 8), ("pgqueuer-cron/postgres", 1))
-                for peer, times in peers:
-                    bars.ratio(
-                        "P1", f"A recurring {where} / {peer}", recurring, ("A", peer, f"recurring {n}", "per_s"), times
-                    )
-                for peer in ("pgqueuer/postgres", "bullmq/redis"):
-                    bars.ratio("P3", f"A one-shot {where} / {peer}", oneshot, ("A", peer, f"oneshot {n}", "per_s"), 1)
             else:
                 bars.least("P2", f"A recurring {where}", recurring, 12_000)
-                bars.ratio(
-                    "P2", f"A recurring {where} / full limit", recurring, ("F", "limit/sqlite", f"full {n}", "per_s"), 0
-                )
-                slow = ("A", "apscheduler3/sqlite", f"recurring {n}", "per_s")
-                bars.ratio("P2", f"A recurring {where} / apscheduler3", recurring, slow, 15)
-                bars.ratio(
-                    "P2", f"A one-shot {where} / huey", oneshot, ("A", "huey/sqlite", f"oneshot {n}", "per_s"), 1
-                )
+                bars.ratio("P2", f"A recurring {where} / full limit", recurring, limit, None)
+
+
+def _peers(bars: Bars, bench: Bench) -> None:
+    """Each peer against duly doing the same in turn with it, never against duly at another time."""
+    for bar, cell, what, peer, times in PEERS:
+        sizes = {
+            "A": [f"{what} {n}" for n in bench.options.bursts],
+            "B": [f"{rate}/s" for rate in bench.options.rates],
+            "E": [f"{what} {bench.options.queue}"],
+        }
+        figure = "held_per_s" if cell == "B" else "per_s"
+        for label in sizes[cell]:
+            ours, theirs = (cell, beside(peer), label, figure), (cell, peer, label, figure)
+            bars.ratio(bar, f"{cell} {label}, {beside(peer)}", ours, theirs, times)
 
 
 def _steady(bars: Bars, kind: str) -> None:
@@ -105,18 +124,10 @@ def _create_and_idle(bars: Bars, bench: Bench, kind: str) -> None:
 
 def _queue(bars: Bars, bench: Bench, kind: str) -> None:
     n = bench.options.queue
-    peers = {"postgres": (("pgqueuer/postgres", 1.0), ("bullmq/redis", 1.0)), "sqlite": (("huey/sqlite", 3.0),)}
+    limit = ("F", f"limit/{kind}", f"work {n}", "per_s")
     for label, _ in bench.settings_to_try():
         drained = ("E", f"duly/{kind}", f"drain {n}{label}", "per_s")
-        bars.ratio(
-            "P9",
-            f"E drain{label} / limit claim+settle, {kind}",
-            drained,
-            ("F", f"limit/{kind}", f"work {n}", "per_s"),
-            0,
-        )
-        for peer, times in peers[kind]:
-            bars.ratio("P9", f"E drain{label}, {kind} / {peer}", drained, ("E", peer, f"drain {n}", "per_s"), times)
+        bars.ratio("P9", f"E drain{label} / limit claim+settle, {kind}", drained, limit, None)
 
 
 def _growth_and_pair(bars: Bars, bench: Bench, kind: str) -> None:

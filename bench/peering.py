@@ -1,4 +1,8 @@
-"""Installs the peers, each into an environment of its own, and measures them on the same servers as duly."""
+"""Installs the peers, each into an environment of its own, and measures them on the same servers as duly.
+
+A machine that others use is calm in one minute and busy in the next, so every repetition of a peer is followed at once
+by one of duly doing the same: only that pair is compared.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,9 @@ from functools import partial
 from pathlib import Path
 
 from bench.bench import Bench
+from bench.cells.burst import burst
+from bench.cells.queue import queue
+from bench.cells.steady import steady
 from bench.processes import ROOT, ChildFailed
 from tests.servers import free_port
 
@@ -104,12 +111,42 @@ def _cell(bench: Bench, cell: str, what: str, who: str, ask: Callable[[Sequence[
         "E": [(f"drain {options.queue}", [str(options.queue)])],
     }
     for label, size in sizes[cell]:
+        ours = _same(bench, cell, what, who, int(size[0]))
+        theirs_answers, our_answers = [], []
         try:
-            answers = bench.repeat(partial(ask, size))
+            for _ in range(options.reps):
+                theirs_answers.append(ask(size))
+                if ours is not None:
+                    our_answers.append(ours())
         except ChildFailed as error:
             bench.report.say(f"{who} {label}: {error}")
             continue
-        bench.report.add(cell, who, label, answers, *SHOWN)
+        bench.report.add(cell, who, label, theirs_answers, *SHOWN)
+        if our_answers:
+            bench.report.add(cell, beside(who), label, our_answers, *SHOWN)
+
+
+def beside(who: str) -> str:
+    """Under which name duly stands in the report when it took turns with a peer."""
+    return f"duly/{_store_for(who)} in turn with {who}"
+
+
+def _store_for(who: str) -> str:
+    return "sqlite" if who.endswith("/sqlite") else "postgres"
+
+
+def _same(bench: Bench, cell: str, what: str, who: str, size: int) -> Callable[[], dict[str, float]] | None:
+    """Duly doing what a peer does in a cell; None where nothing is compared."""
+    kind = _store_for(who)
+    match cell:
+        case "A":
+            return partial(burst, bench, kind, what, size)
+        case "B":
+            return partial(steady, bench, kind, size)
+        case "E":
+            return partial(queue, bench, kind, size)
+        case _:
+            return None
 
 
 def _install(cache: Path, name: str, peer: Peer) -> tuple[list[str], dict[str, str]]:

@@ -43,12 +43,12 @@ class Ratio:
     what: str
     value: float
     wanted: str
-    reached: bool
+    reached: bool | None
     loads: Sequence[float]
     """How busy the machine was for each figure: a ratio of figures from a calm and a busy minute says little."""
 
     def text(self) -> str:
-        reached = "yes" if self.reached else "NO"
+        reached = {True: "yes", False: "NO", None: ""}[self.reached]
         loads = " over ".join(f"{load:.1f}" for load in self.loads)
         return f"| {self.bar} | {self.what} | {_number(self.value)} | {self.wanted} | {reached} | {loads} |"
 
