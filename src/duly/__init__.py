@@ -1,15 +1,24 @@
-"""duly: a durable, distributed job scheduler. Every window fires exactly once, on time, whatever crashes."""
+"""duly: a durable, distributed job scheduler. Every window fires exactly once, on time, whatever crashes.
 
-from duly.app import Duly
-from duly.config import Settings
-from duly.core.errors import DulyError, Fatal, WaitTimeout
-from duly.core.policy import CatchUp, Retry
-from duly.core.run import Run, RunStatus
-from duly.core.schedule import Schedule, ScheduleStatus
-from duly.core.timing import Cron, Every, Jitter, Once, explain
+The names are imported when they are first asked for, so that a part of duly costs no more than itself: ``duly cron``
+answers before an event loop would be loaded.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from duly.core.version import VERSION
-from duly.engine.context import RunContext
-from duly.engine.outcomes import Snooze
+
+if TYPE_CHECKING:
+    from duly.app import Duly
+    from duly.config import Settings
+    from duly.core.errors import DulyError, Fatal, WaitTimeout
+    from duly.core.policy import CatchUp, Retry
+    from duly.core.run import Run, RunStatus
+    from duly.core.schedule import Schedule, ScheduleStatus
+    from duly.core.timing import Cron, Every, Jitter, Once, explain
+    from duly.engine.context import RunContext
+    from duly.engine.outcomes import Snooze
 
 __all__ = [
     "CatchUp",
@@ -34,3 +43,28 @@ __all__ = [
 ]
 
 __version__ = VERSION
+
+_HOMES = {
+    "duly.app": ("Duly",),
+    "duly.config": ("Settings",),
+    "duly.core.errors": ("DulyError", "Fatal", "WaitTimeout"),
+    "duly.core.policy": ("CatchUp", "Retry"),
+    "duly.core.run": ("Run", "RunStatus"),
+    "duly.core.schedule": ("Schedule", "ScheduleStatus"),
+    "duly.core.timing": ("Cron", "Every", "Jitter", "Once", "explain"),
+    "duly.engine.context": ("RunContext",),
+    "duly.engine.outcomes": ("Snooze",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module 'duly' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(home), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME_OF})

@@ -74,3 +74,8 @@ def test_errors_carry_a_code_and_derive_from_one_root() -> None:
     assert all(c.code.isupper() for c in classes)
     assert issubclass(duly.WaitTimeout, TimeoutError)
     assert not issubclass(duly.Fatal, duly.DulyError)
+
+
+def test_a_name_that_is_not_there_is_missed_as_in_any_module() -> None:
+    assert not hasattr(duly, "Celery")
+    assert set(NAMES) <= set(dir(duly))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import asyncio
 
 
 class Clock(Protocol):
@@ -35,6 +37,8 @@ class SystemClock:
     async def wait(self, event: asyncio.Event, timeout: float | None) -> bool:
         if event.is_set():
             return True
+        import asyncio  # here, so that what only reads the clock (`duly cron`) starts without it
+
         try:
             async with asyncio.timeout(timeout):
                 await event.wait()
@@ -45,4 +49,6 @@ class SystemClock:
 
 async def turn() -> None:
     """Let the event loop run what is ready, once."""
+    import asyncio
+
     await asyncio.sleep(0)
