@@ -1,15 +1,11 @@
-"""Settings: what can be chosen, with its default. Built once, passed down, never changed."""
+"""Settings: how one instance behaves. Built once, passed down, never changed."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 from duly.core.errors import ConfigurationError
 from duly.core.rules.firing import FireRules
-
-DEFAULT_DATABASE_URL = "sqlite:///duly.db"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +55,3 @@ class Settings:
             cancel_grace_ms=round(self.cancel_grace * 1000),
             default_max_attempts=self.default_max_attempts,
         )
-
-
-def database_url(given: str | None, environment: Mapping[str, str] | None = None) -> str:
-    """The store to use: what was given, else ``DULY_DATABASE_URL``, else a SQLite file in this folder."""
-    env = os.environ if environment is None else environment  # noqa: TID251 - the one room that reads it
-    return given or env.get("DULY_DATABASE_URL") or DEFAULT_DATABASE_URL

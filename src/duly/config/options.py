@@ -1,0 +1,155 @@
+"""Every value that can be chosen: its name, what it may be, and what it is when nobody chose."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+from duly.core.errors import DulyError
+from duly.core.timing.duration import parse_duration
+
+from .settings import Settings
+from .sources import DEFAULT_DATABASE_URL
+
+LOG_LEVELS: Final = ("debug", "info", "warning", "error")
+LOG_FORMATS: Final = ("auto", "console", "json")
+ROLES: Final = ("api", "scheduler", "worker")
+
+
+class Refused(Exception):
+    """A value is not what an option may be; carries what was expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a value may be: ``read`` takes a TOML value or a flag, ``parse`` the text of an environment variable."""
+
+    read: Callable[[object], Any]
+    parse: Callable[[str], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One value by its section and name. ``also`` are variables of other tools that stand in for our own."""
+
+    section: str
+    name: str
+    kind: Kind
+    default: Any
+    secret: bool = False
+    also: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> str:
+        return f"{self.section}.{self.name}" if self.section else self.name
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The environment variables that set it, ours first."""
+        words = [word.upper() for word in (self.section, self.name) if word]
+        return tuple(dict.fromkeys(("DULY_" + "_".join(words), "DULY_" + "__".join(words)))) + self.also
+
+    @property
+    def shown(self) -> str:
+        """How a TOML file spells it."""
+        return f"[{self.section}] {self.name}" if self.section else self.name
+
+
+def text(expected: str) -> Kind:
+    def read(value: object) -> str:
+        if not isinstance(value, str) or not value.strip() or "\0" in value:
+            raise Refused(expected)
+        return value.strip()
+
+    return Kind(read, read)
+
+
+def whole(low: int, high: int | None = None, *, expected: str | None = None) -> Kind:
+    expected = expected or f"a whole number, {low} or more"
+
+    def read(value: object) -> int:
+        if type(value) is not int or value < low or (high is not None and value > high):
+            raise Refused(expected)
+        return value
+
+    def parse(given: str) -> int:
+        if not given.removeprefix("-").isdecimal():
+            raise Refused(expected)
+        return read(int(given))
+
+    return Kind(read, parse)
+
+
+def one_of(words: tuple[str, ...]) -> Kind:
+    def read(value: object) -> str:
+        if not isinstance(value, str) or value.lower() not in words:
+            raise Refused(" | ".join(words))
+        return value.lower()
+
+    return Kind(read, read)
+
+
+def some_of(words: tuple[str, ...]) -> Kind:
+    expected = f"some of {', '.join(words)}"
+
+    def read(value: object) -> tuple[str, ...]:
+        if isinstance(value, str):
+            value = [word.strip() for word in value.split(",") if word.strip()]
+        if not isinstance(value, list | tuple) or not value or any(word not in words for word in value):
+            raise Refused(expected)
+        return tuple(word for word in words if word in value)
+
+    return Kind(read, read)
+
+
+def _seconds() -> Kind:
+    expected = "seconds, 0 or more, or a duration such as '30s' or '5m'"
+
+    def read(value: object) -> float:
+        if isinstance(value, str):
+            try:
+                return parse_duration(value) / 1000
+            except DulyError:
+                raise Refused(expected) from None
+        if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value) or value < 0:
+            raise Refused(expected)
+        return float(value)
+
+    def parse(given: str) -> float:
+        try:
+            return read(float(given))
+        except ValueError:
+            return read(given)
+
+    return Kind(read, parse)
+
+
+def _settings() -> list[Option]:
+    """Each field of ``Settings``, at the top of the file and as ``DULY_<NAME>``."""
+    kinds = {"int": whole(0), "float": _seconds()}
+    return [Option("", field.name, kinds[str(field.type)], field.default) for field in fields(Settings)]
+
+
+OPTIONS: Final[Mapping[str, Option]] = {
+    option.path: option
+    for option in [
+        Option(
+            "database",
+            "url",
+            text("a URL such as sqlite:///duly.db or postgresql://user@host/database"),
+            DEFAULT_DATABASE_URL,
+            secret=True,
+            also=("DATABASE_URL",),
+        ),
+        Option("api", "host", text("an address such as 127.0.0.1"), "127.0.0.1"),
+        Option("api", "port", whole(0, 65535, expected="a whole number 1-65535"), 8080, also=("PORT",)),
+        Option("api", "url", text("the URL of a server such as http://127.0.0.1:8080"), None),
+        Option("api", "key", text("a key such as duly_live_…"), None, secret=True),
+        Option("log", "level", one_of(LOG_LEVELS), "info"),
+        Option("log", "format", one_of(LOG_FORMATS), "auto"),
+        Option("", "roles", some_of(ROLES), ROLES),
+        *_settings(),
+    ]
+}

@@ -1,0 +1,44 @@
+"""Where values come from: the process's environment and the usual places of a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+DEFAULT_DATABASE_URL: Final = "sqlite:///duly.db"
+FILE_HERE: Final = "duly.toml"
+FILE_OF_MACHINE: Final = Path("/etc/duly/config.toml")
+
+
+def process_environment() -> Mapping[str, str]:
+    return os.environ  # noqa: TID251 - the one place that reads it
+
+
+def database_url(given: str | None, environment: Mapping[str, str] | None = None) -> str:
+    """The store of an app: what was given, else ``DULY_DATABASE_URL``, else a SQLite file in this folder."""
+    found = process_environment() if environment is None else environment
+    return given or found.get("DULY_DATABASE_URL") or DEFAULT_DATABASE_URL
+
+
+def debugging(environment: Mapping[str, str] | None = None) -> bool:
+    """Whether somebody asked for stacks with ``DULY_DEBUG=1``."""
+    found = process_environment() if environment is None else environment
+    return found.get("DULY_DEBUG", "").lower() not in ("", "0", "false", "no")
+
+
+def wants_colour(is_terminal: bool, environment: Mapping[str, str] | None = None) -> bool:
+    """Whether to write in colour: ``NO_COLOR`` and ``FORCE_COLOR`` decide before the terminal does."""
+    found = process_environment() if environment is None else environment
+    if found.get("NO_COLOR"):
+        return False
+    return bool(found.get("FORCE_COLOR")) or (is_terminal and found.get("TERM") != "dumb")
+
+
+def usual_files(environment: Mapping[str, str], folder: Path) -> list[Path]:
+    """The files that are read when they exist, the stronger first."""
+    home = environment.get("HOME")
+    user = environment.get("XDG_CONFIG_HOME") or (home and f"{home}/.config")
+    users = [Path(user) / "duly" / "config.toml"] if user else []
+    return [folder / FILE_HERE, *users, FILE_OF_MACHINE]
