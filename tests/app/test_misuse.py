@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from typing import Any
 
 import pytest
 
@@ -39,7 +40,7 @@ def test_a_decorator_without_parentheses_is_refused(app: Duly) -> None:
 
 
 @pytest.mark.parametrize("options", [{"cron": "* * * * *"}, {"every": "1s"}, {"tz": "UTC"}])
-async def test_an_option_that_does_not_exist_is_named(app: Duly, options: dict[str, str]) -> None:
+async def test_an_option_that_does_not_exist_is_named(app: Duly, options: dict[str, Any]) -> None:
     async with app:
         with pytest.raises(DulyError, match=next(iter(options))):
             await app.schedules.create("k", Every("1h"), job="work", **options)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from duly.core.errors import ConfigurationError, KeyInUse
-from duly.core.rules import editing
 from duly.core.rules.editing import Change
-from duly.core.schedule import Definition, Schedule
-from duly.core.timing import Every
+from duly.core.schedule import Schedule
 from duly.store.sql import SqlStore
+from duly.store.values import NewSchedule
 
 from .building import Builder
+from .editing import Replacement
 
 
 class Declared:
@@ -42,15 +41,9 @@ class Declared:
                 continue
             if not isinstance(put, KeyInUse):
                 raise put
-            await self._store.change_schedule(put.existing_id, partial(_update, wanted=item.definition))
+            await self._store.change_schedule(put.existing_id, partial(_update, wanted=item))
 
 
-def _update(schedule: Schedule, now: int, *, wanted: Definition) -> Change | None:
-    """Bring a stored schedule up to what the code says; None when it already is."""
-    had, wants = schedule.timing, wanted.timing
-    if isinstance(had, Every) and isinstance(wants, Every) and had.anchor == wants.anchor == "start":
-        # Counted from its first start, not from every restart.
-        wanted = replace(wanted, timing=Every.described(wants.every_ms, "start", had.anchor_ms, wants.after_completion))
-    if schedule.status.ended or schedule.definition == wanted:
-        return None
-    return editing.edit(schedule, now, definition=wanted, by="code")
+def _update(schedule: Schedule, now: int, *, wanted: NewSchedule) -> Change | None:
+    """Bring a stored schedule up to what the code says; None when it already is, or when it has ended."""
+    return None if schedule.status.ended else Replacement(wanted=wanted, by="code")(schedule, now)

@@ -22,11 +22,13 @@ from duly.runtime.clock import Clock, SystemClock
 from duly.runtime.events import LogObserver, Observer, Observers
 from duly.store.sql import SqlStore
 
-from .building import SCHEDULE_WORDS, UNSET, Builder, check_words, timeout_in_ms
+from .building import Builder
+from .checking import check_words, timeout_in_ms
 from .declared import Declared
 from .runs import Runs
 from .schedules import Schedules
 from .stores import open_store
+from .words import SCHEDULE_WORDS, UNSET
 
 NOT_OPEN = "this app is not open; use `async with app:`, or `await app.open()` if it is only to create and to look"
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -23,9 +23,19 @@ from duly.runtime.clock import Clock
 from duly.store.sql import SqlStore
 from duly.store.values import NewRequest, Page, RunFilter
 
-from .building import UNSET, check_priority, check_queue, check_text, check_words, timeout_in_ms
+from .checking import (
+    check_cursor,
+    check_limit,
+    check_priority,
+    check_queue,
+    check_run_id,
+    check_text,
+    check_words,
+    not_found,
+    timeout_in_ms,
+)
 from .payload import encode_payload
-from .schedules import check_cursor, check_limit, check_run_id, not_found
+from .words import UNSET
 
 FIRST_LOOK = 0.02
 LONGEST_LOOK = 0.5

@@ -4,31 +4,47 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 from duly.config import Settings
-from duly.core.errors import DulyError, NotFound, ValidationFailed
-from duly.core.ids import is_id
+from duly.core.errors import DulyError, KeyInUse, ValidationFailed
 from duly.core.instants import to_ms
 from duly.core.policy import choose
 from duly.core.rules import editing
 from duly.core.rules.editing import Change
 from duly.core.run import Run
 from duly.core.schedule import Schedule, ScheduleStatus
-from duly.core.timing import Timing
+from duly.core.timing import Jitter, Timing
 from duly.runtime.batcher import Batcher
 from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock
 from duly.store.sql import SqlStore
 from duly.store.values import NewSchedule, Page, Put, ScheduleFilter
 
-from .building import SCHEDULE_WORDS, UNSET, Builder, check_text, check_words
+from .building import Builder
+from .checking import check_cursor, check_jitter, check_limit, check_run_id, check_text, check_words, not_found
+from .editing import Merge, Replacement
 from .payload import encode_payload
+from .upcoming import Windows, check_count_of, preview, upcoming
+from .words import CHANGE_WORDS, OPTIONS, SCHEDULE_WORDS, UNSET, Changes, Options, merged_words
 
 BULK = 1000
 ABREAST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What ``put`` did. The attributes of the schedule can be read here too."""
+
+    schedule: Schedule
+    created: bool
+    changed: bool
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.schedule, name)
 
 
 class Schedules:
@@ -55,11 +71,17 @@ class Schedules:
         self._puts: Batcher[NewSchedule, Schedule] = Batcher(self._put, most=BULK)
 
     async def create(
-        self, key: str | None = None, timing: Timing | None = None, *, connection: Any = None, **options: Any
+        self,
+        key: str | None = None,
+        timing: Timing | None = None,
+        *,
+        connection: Any = None,
+        by: str | None = None,
+        **options: Unpack[Options],
     ) -> Schedule:
-        """Store a new schedule; raise if its key or client request id is in use. See ``Builder.schedule``."""
+        """Store a new schedule; raise if its key or client request id is in use. See ``words.Options``."""
         check_words("create", options, SCHEDULE_WORDS)
-        new = self._builder.schedule(key, timing, **options)
+        new = self._builder.schedule(key, timing, created_by=by, **options)
         if connection is not None:
             (put,) = await self._store.put_schedules([new], connection=connection)
             return _unwrap(put)
@@ -119,6 +141,71 @@ class Schedules:
             if cursor is None:
                 return
 
+    async def update(
+        self, ref: str, *, if_revision: int | None = None, by: str | None = None, **changes: Unpack[Changes]
+    ) -> Schedule:
+        """Change what is given and leave the rest; None brings an option back to its default.
+
+        A new timing counts from now; other changes move no window. Where ``if_revision`` is no longer the schedule's,
+        somebody else came first: nothing is changed, and RevisionStale is raised.
+        """
+        check_words("update", changes, CHANGE_WORDS)
+        timing = changes.get("timing")
+        merge = Merge(
+            builder=self._builder,
+            words=merged_words(changes, self._settings.payload_limit),
+            timing=self._builder.check_timing(timing) if "timing" in changes else None,
+            if_revision=if_revision,
+            by=by,
+        )
+        return await self._change(ref, merge)
+
+    async def put(
+        self,
+        key: str,
+        timing: Timing,
+        call: str | None = None,
+        *,
+        if_revision: int | None = None,
+        by: str | None = None,
+        **options: Unpack[Options],
+    ) -> Stored:
+        """Create the schedule, or make the one that has this key exactly what is given here.
+
+        What is not given goes back to its default, except a pause: that stays unless ``enabled`` is given. With
+        ``if_revision`` nothing is created: a schedule of that revision must be there.
+        """
+        check_words("put", options, OPTIONS)
+        if call is not None:
+            options["job"] = call
+        new = self._builder.schedule(key, timing, created_by=by, **options)
+        replacement = Replacement(wanted=new, enabled=options.get("enabled"), if_revision=if_revision, by=by)
+        return await self._stored(new, replacement)
+
+    async def preview(
+        self,
+        timing: Timing,
+        *,
+        after: datetime | None = None,
+        count: int = 10,
+        key: str | None = None,
+        jitter: Jitter | tuple[int, int] | None = None,
+    ) -> Windows:
+        """The next windows of a timing after an instant (now), without storing anything.
+
+        Jitter depends on the key: give both to see the delays a schedule of that key would have.
+        """
+        start = self._clock.now() if after is None else to_ms(after, "after")
+        return preview(self._builder.check_timing(timing), start, check_count_of(count), key, check_jitter(jitter))
+
+    async def upcoming(self, ref: str, count: int = 10) -> Windows:
+        """The next windows of a schedule as it is now: none while it is paused without an end, or has ended."""
+        count = check_count_of(count)
+        schedule = await self._store.get_schedule(ref)
+        if schedule is None:
+            raise not_found("schedule", ref)
+        return upcoming(schedule, count)
+
     async def pause(
         self, ref: str, *, reason: str | None = None, until: datetime | None = None, by: str | None = None
     ) -> Schedule:
@@ -162,33 +249,33 @@ class Schedules:
         self._on_schedules()
         return changed
 
+    async def _stored(self, new: NewSchedule, replacement: Replacement) -> Stored:
+        changed = False
+
+        def replaced(schedule: Schedule, now: int) -> Change | None:
+            nonlocal changed
+            change = replacement(schedule, now)
+            changed = change is not None
+            return change
+
+        key, tenant, rules = new.facts.key, new.facts.tenant, self._settings.fire_rules
+        while True:
+            after = await self._store.change_schedule(key, replaced, tenant=tenant, rules=rules)
+            if after is None:
+                if replacement.if_revision is not None:
+                    raise not_found("schedule", key)
+                (put,) = await self._store.put_schedules([new])
+                if isinstance(put, KeyInUse):
+                    continue  # another came first: make that one what is wanted
+                after = _unwrap(put)
+            self._on_schedules()
+            created = after.id == new.facts.id
+            return Stored(after, created=created, changed=created or changed)
+
     async def _put(self, new: Sequence[NewSchedule]) -> Sequence[Put]:
         puts = await self._store.put_schedules(new)
         self._on_schedules()
         return puts
-
-
-def check_cursor(cursor: str | None) -> str | None:
-    if cursor is not None and (not isinstance(cursor, str) or not is_id(cursor)):
-        raise ValidationFailed(f"cursor is {cursor!r}; expected the next_cursor of the page before", field="cursor")
-    return cursor
-
-
-def check_limit(limit: int) -> int:
-    if type(limit) is not int or not 1 <= limit <= 200:
-        raise ValidationFailed(f"limit is {limit!r}; expected a whole number from 1 to 200", field="limit", got=limit)
-    return limit
-
-
-def check_run_id(id: str) -> str:
-    """Answer an id that the caller chose for a run, or refuse it."""
-    if not isinstance(id, str) or not is_id(id):
-        raise ValidationFailed(f"id is {id!r}; expected a UUID in lower case with hyphens", field="id", got=id)
-    return id
-
-
-def not_found(what: str, ref: str) -> NotFound:
-    return NotFound(f"there is no {what} with id or key {ref!r}", ref=ref)
 
 
 def _unwrap(put: Put) -> Schedule:

@@ -1,0 +1,156 @@
+"""Checks of single values: each answers the value as it is kept, or refuses it by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from duly.core.errors import NotFound, ValidationFailed
+from duly.core.ids import is_id
+from duly.core.policy import CatchUp, Missed, Retry, choose
+from duly.core.timing import Jitter
+
+METADATA = ("owner_id", "tenant_id", "correlation_id", "client_request_id")
+_CATCH_UPS = {policy: CatchUp(policy) for policy in Missed}
+_TIMINGS = frozenset({"cron", "every", "at", "daily", "weekly", "monthly", "once"})
+
+
+def check_words(call: str, given: Mapping[str, Any], known: frozenset[str]) -> None:
+    """Refuse options that do not exist, by name."""
+    unknown = sorted(given.keys() - known)
+    if unknown:
+        hint = "; a timing is given as timing=Cron(...), Every(...) or Once(...)" if unknown[0] in _TIMINGS else ""
+        raise ValidationFailed(
+            f"{call} has no option {unknown[0]!r}; expected some of {', '.join(sorted(known))}{hint}",
+            field=unknown[0],
+            got=unknown,
+            expected="a known option",
+        )
+
+
+def timeout_in_ms(timeout: float | None) -> int | None:
+    """Seconds to milliseconds; None is no limit."""
+    if timeout is None:
+        return None
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout <= 31_536_000:
+        raise ValidationFailed(
+            f"timeout is {timeout!r}; expected seconds above 0 and up to a year, or None for no limit",
+            field="timeout",
+            got=timeout,
+            expected="seconds or None",
+        )
+    return max(1, round(timeout * 1000))
+
+
+def check_metadata(given: Mapping[str, str | None]) -> dict[str, str | None]:
+    check_kind(given, Mapping, "metadata")
+    for name, value in given.items():
+        if name not in METADATA:
+            raise ValidationFailed(
+                f"metadata has {name!r}; expected {', '.join(METADATA)}", field=f"metadata.{name}", got=name
+            )
+        check_text(value, f"metadata.{name}", 128)
+    return dict(given)
+
+
+def check_tags(tags: Sequence[str]) -> tuple[str, ...]:
+    if type(tags) is tuple and not tags:
+        return ()
+    if isinstance(tags, str) or not isinstance(tags, Sequence) or len(tags) > 50 or None in tags:
+        raise ValidationFailed(f"tags is {tags!r}; expected a list of at most 50 words", field="tags", got=tags)
+    return tuple(dict.fromkeys(check_text(tag, "tags", 100) or "" for tag in tags))
+
+
+def check_catch_up(given: str | CatchUp) -> CatchUp:
+    return given if isinstance(given, CatchUp) else _CATCH_UPS[choose(Missed, given, "catch_up")]
+
+
+def check_retry(given: Retry | None) -> Retry | None:
+    check_kind(given, Retry, "retry")
+    return given
+
+
+def check_jitter(given: Jitter | tuple[int, int] | None) -> Jitter | None:
+    if isinstance(given, tuple | list) and len(given) == 2:
+        return Jitter(*given)
+    check_kind(given, Jitter, "jitter")
+    return given
+
+
+def check_queue(queue: str) -> str:
+    name = check_text(queue, "queue", 200)
+    if not name:
+        raise ValidationFailed(f"queue is {queue!r}; expected a name", field="queue", got=queue)
+    return name
+
+
+def check_priority(priority: int) -> int:
+    return check_number(priority, "priority", -32_768, 32_767)
+
+
+def check_text(value: str | None, field: str, most: int) -> str | None:
+    """Answer a text that any store can keep, or refuse it."""
+    if value is None:
+        return None
+    if not isinstance(value, str) or len(value) > most or "\x00" in value or not _encodes(value):
+        raise ValidationFailed(
+            f"{field} is {str(value)[:60]!r}; expected text of at most {most} whole characters without NUL",
+            field=field,
+            expected=f"at most {most} characters",
+        )
+    return value
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def check_truth(value: bool, field: str) -> bool:
+    if not isinstance(value, bool):
+        raise ValidationFailed(f"{field} is {value!r}; expected True or False", field=field, got=value)
+    return value
+
+
+def check_count(value: int | None, field: str) -> int | None:
+    return None if value is None else check_number(value, field, 1, 2**31 - 1)
+
+
+def check_number(value: int, field: str, least: int, most: int) -> int:
+    if type(value) is not int or not least <= value <= most:
+        raise ValidationFailed(
+            f"{field} is {value!r}; expected a whole number from {least} to {most}",
+            field=field,
+            got=value,
+            expected=f"{least}-{most}",
+        )
+    return value
+
+
+def check_kind(value: object, kind: type, field: str) -> None:
+    if value is not None and not isinstance(value, kind):
+        raise ValidationFailed(f"{field} is {value!r}; expected {kind.__name__}(...) or None", field=field, got=value)
+
+
+def check_cursor(cursor: str | None) -> str | None:
+    if cursor is not None and (not isinstance(cursor, str) or not is_id(cursor)):
+        raise ValidationFailed(f"cursor is {cursor!r}; expected the next_cursor of the page before", field="cursor")
+    return cursor
+
+
+def check_limit(limit: int) -> int:
+    return check_number(limit, "limit", 1, 200)
+
+
+def check_run_id(id: str) -> str:
+    """Answer an id that the caller chose for a run, or refuse it."""
+    if not isinstance(id, str) or not is_id(id):
+        raise ValidationFailed(f"id is {id!r}; expected a UUID in lower case with hyphens", field="id", got=id)
+    return id
+
+
+def not_found(what: str, ref: str) -> NotFound:
+    return NotFound(f"there is no {what} with id or key {ref!r}", ref=ref)

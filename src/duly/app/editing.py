@@ -1,0 +1,95 @@
+"""Edits of a stored schedule: a merge of what was given, or the replacement of everything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from duly.core.errors import ValidationFailed
+from duly.core.rules import editing
+from duly.core.rules.editing import Change
+from duly.core.schedule import Definition, Schedule
+from duly.core.timing import Timing
+from duly.store.values import NewSchedule
+
+from .building import Builder, anchored
+from .words import Words
+
+_FIXED = {"tenant": "metadata.tenant_id", "client_request_id": "metadata.client_request_id"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merge:
+    """Changes what was given and leaves the rest; a call answers None when nothing is different."""
+
+    builder: Builder
+    words: Words
+    timing: Timing | None = None
+    if_revision: int | None = None
+    by: str | None = None
+
+    def __call__(self, schedule: Schedule, now: int) -> Change | None:
+        definition = self.builder.merged(schedule.definition, self.timing, self.words, now)
+        return _edit(schedule, now, definition, _facts(schedule, self.words.facts), self)
+
+    @property
+    def enabled(self) -> bool | None:
+        return self.words.enabled
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replacement:
+    """Makes a schedule what a new one would be; only its history, and its pause unless told, stay."""
+
+    wanted: NewSchedule
+    enabled: bool | None = None
+    if_revision: int | None = None
+    by: str | None = None
+
+    def __call__(self, schedule: Schedule, now: int) -> Change | None:
+        facts, definition = self.wanted.facts, self.wanted.definition
+        words = {
+            "name": facts.name,
+            "description": facts.description,
+            "owner": facts.owner,
+            "correlation_id": facts.correlation_id,
+            "tags": facts.tags,
+        }
+        definition = replace(definition, timing=anchored(definition, schedule.definition, now))
+        return _edit(schedule, now, definition, words, self)
+
+
+def _edit(
+    schedule: Schedule, now: int, definition: Definition, facts: dict[str, Any], edit: Merge | Replacement
+) -> Change | None:
+    change = editing.edit(
+        schedule, now, by=edit.by, definition=definition, facts_changes=facts, expected_revision=edit.if_revision
+    )
+    change = _switch(schedule, now, change, edit)
+    return change if change.changed else None
+
+
+def _switch(schedule: Schedule, now: int, change: Change, edit: Merge | Replacement) -> Change:
+    """Pause or resume besides the edit, if ``enabled`` says so and it is not so already."""
+    if edit.enabled is None or edit.enabled == schedule.enabled:
+        return change
+    edited = Schedule(change.facts, change.definition or schedule.definition, change.cursor)
+    if edit.enabled:
+        switched = editing.resume(edited, now, by=edit.by)
+    else:
+        switched = editing.pause(edited, now, reason=None, by=edit.by)
+    return replace(change, facts=switched.facts, cursor=switched.cursor, changed=change.changed + switched.changed)
+
+
+def _facts(schedule: Schedule, given: dict[str, Any]) -> dict[str, Any]:
+    """What may be edited of the facts that were given; another tenant or request id is refused."""
+    facts = schedule.facts
+    for name, field in _FIXED.items():
+        if name in given and (given[name] or "") != (getattr(facts, name) or ""):
+            raise ValidationFailed(
+                f"schedule {facts.key!r}: {field} is fixed at creation; leave it out", field=field, id=facts.id
+            )
+    edits = {name: value for name, value in given.items() if name not in _FIXED}
+    if "name" in edits:
+        edits["name"] = edits["name"] or facts.key
+    return edits

@@ -1,0 +1,80 @@
+"""Windows to come, for people: when, when exactly, what the wall clock shows then, and what the clocks do to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta, timezone
+
+from duly.core.ids import check_key
+from duly.core.instants import to_datetime
+from duly.core.rules.moving import resumed_cursor
+from duly.core.rules.windows import fire_instant, next_window
+from duly.core.schedule import Definition, Schedule, Target, TargetKind
+from duly.core.timing import Cron, Jitter, Timing, dst_note
+
+from .building import anchored
+from .checking import check_number
+
+MOST = 100
+_NOWHERE = Target(TargetKind.JOB, "preview")
+
+
+@dataclass(frozen=True, slots=True)
+class Upcoming:
+    """One window to come. ``local_time`` is the same instant on the wall clock of the timing's zone."""
+
+    window_at: datetime
+    fire_at: datetime
+    local_time: datetime
+    note: str | None = None
+
+
+Windows = list[Upcoming]
+
+
+def preview(timing: Timing, after: int, count: int, key: str | None, jitter: Jitter | None) -> list[Upcoming]:
+    """The first ``count`` windows of a timing strictly after an instant; an interval from its start starts there."""
+    definition = Definition(
+        key="preview" if key is None else check_key(key), timing=timing, target=_NOWHERE, jitter=jitter
+    )
+    definition.timing = anchored(definition, None, after)
+    return _seen(definition, next_window(definition, after), count)
+
+
+def upcoming(schedule: Schedule, count: int) -> list[Upcoming]:
+    """The windows that a schedule will fire as things stand, the one that is due first."""
+    definition, facts, cursor = schedule.definition, schedule.facts, schedule.cursor
+    if facts.paused_at is not None:
+        if facts.paused_until is None:
+            return []
+        cursor = resumed_cursor(cursor, definition, facts.paused_until, catch_up=False)
+    if definition.max_runs is not None:
+        count = min(count, definition.max_runs - cursor.fired)
+    found = _seen(definition, cursor.next_window_at, count)
+    if found and cursor.fire_at is not None:
+        found[0] = replace(found[0], fire_at=to_datetime(cursor.fire_at))
+    return found
+
+
+def check_count_of(count: int) -> int:
+    """Answer how many windows to show, or refuse it."""
+    return check_number(count, "count", 1, MOST)
+
+
+def _seen(definition: Definition, window: int | None, count: int) -> list[Upcoming]:
+    found: list[Upcoming] = []
+    while window is not None and len(found) < count:
+        found.append(_one(definition, window))
+        # An interval that counts from the end of a run has no second window before that end is known.
+        window = None if definition.counts_from_completion else next_window(definition, window)
+    return found
+
+
+def _one(definition: Definition, window: int) -> Upcoming:
+    timing = definition.timing
+    at = to_datetime(window)
+    if not isinstance(timing, Cron):
+        return Upcoming(at, to_datetime(fire_instant(definition, window)), at)
+    offset = timezone(timedelta(seconds=timing.zone.offset_at(window // 1000)))
+    local = at if timing.zone.is_utc else at.astimezone(offset)
+    return Upcoming(at, to_datetime(fire_instant(definition, window)), local, dst_note(timing, window))

@@ -1,0 +1,168 @@
+"""The words of ``create``, ``update`` and ``put``: what each may hold, and where it is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import Any, TypedDict
+
+import msgspec
+
+from duly.core.errors import ValidationFailed
+from duly.core.instants import to_ms
+from duly.core.policy import CatchUp, Missed, Overlap, Retry, choose
+from duly.core.schedule import DEFAULT_QUEUE, Target
+from duly.core.timing import Jitter, Timing
+
+from .aiming import TARGET_WORDS, check_target
+from .checking import (
+    check_catch_up,
+    check_count,
+    check_jitter,
+    check_metadata,
+    check_number,
+    check_priority,
+    check_queue,
+    check_retry,
+    check_tags,
+    check_text,
+    check_truth,
+    timeout_in_ms,
+)
+from .payload import encode_payload
+
+UNSET: Any = msgspec.UNSET
+
+
+class Options(TypedDict, total=False):
+    """Everything about a schedule but its key and timing.
+
+    ``timeout`` is seconds per attempt, None for no limit; ``jitter`` is (min, max) in milliseconds.
+    """
+
+    name: str | None
+    description: str | None
+    job: str | None
+    workflow: str | None
+    topic: str | None
+    target: Mapping[str, Any] | None
+    payload: Any
+    retry: Retry | None
+    timeout: float | None
+    overlap: str
+    catch_up: str | CatchUp
+    jitter: Jitter | tuple[int, int] | None
+    start_at: datetime | None
+    end_at: datetime | None
+    max_runs: int | None
+    enabled: bool
+    queue: str
+    priority: int
+    max_queued: int
+    max_concurrent: int | None
+    pause_after_failures: int | None
+    fire_current_window: bool
+    tags: Sequence[str]
+    metadata: Mapping[str, str | None] | None
+
+
+class Changes(Options, total=False):
+    """What ``update`` may change: the options, and the timing."""
+
+    timing: Timing | None
+
+
+OPTIONS = frozenset(Options.__annotations__)
+SCHEDULE_WORDS = OPTIONS | {"key", "timing"}
+CHANGE_WORDS = OPTIONS | {"timing"}
+
+Check = Callable[[Any], Any]
+
+
+def _instant(field: str) -> Check:
+    return lambda value: None if value is None else to_ms(value, field)
+
+
+def _text(field: str, most: int) -> Check:
+    return partial(check_text, field=field, most=most)
+
+
+DEFINITION: Mapping[str, tuple[str, Check]] = {
+    "retry": ("retry", check_retry),
+    "timeout": ("timeout_ms", timeout_in_ms),
+    "overlap": ("overlap", lambda value: choose(Overlap, value, "overlap")),
+    "catch_up": ("catch_up", check_catch_up),
+    "jitter": ("jitter", check_jitter),
+    "start_at": ("start_at", _instant("start_at")),
+    "end_at": ("end_at", _instant("end_at")),
+    "max_runs": ("max_runs", partial(check_count, field="max_runs")),
+    "queue": ("queue", check_queue),
+    "priority": ("priority", check_priority),
+    "max_queued": ("max_queued", partial(check_number, field="max_queued", least=0, most=10_000)),
+    "max_concurrent": ("max_concurrent", partial(check_count, field="max_concurrent")),
+    "pause_after_failures": ("pause_after_failures", partial(check_count, field="pause_after_failures")),
+    "fire_current_window": ("fire_current_window", partial(check_truth, field="fire_current_window")),
+}
+FACTS: Mapping[str, tuple[str, Check]] = {
+    "name": ("name", _text("name", 200)),
+    "description": ("description", _text("description", 10_000)),
+    "tags": ("tags", check_tags),
+}
+_META = {"owner_id": "owner", "tenant_id": "tenant", "correlation_id": "correlation_id",
+         "client_request_id": "client_request_id"}  # fmt: skip
+# What a merge makes of None, where None is no value of the word's own.
+_BACK_TO: Mapping[str, Any] = {
+    "overlap": Overlap.SKIP, "catch_up": Missed.LATEST, "queue": DEFAULT_QUEUE, "priority": 0, "max_queued": 1,
+    "fire_current_window": False, "tags": (), "payload": {}, "enabled": True,
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class Words:
+    """Options that were checked one by one, under the names that a definition and facts have for them."""
+
+    definition: dict[str, Any] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
+    target: Target | None = None
+    payload: str | None = None
+    enabled: bool | None = None
+
+
+def read_words(options: Mapping[str, Any], payload_limit: int) -> Words:
+    """Check each option by itself; one that is UNSET was not given."""
+    words = Words()
+    aims: dict[str, Any] = {}
+    for word, value in options.items():
+        if value is UNSET:
+            continue
+        if word in DEFINITION:
+            name, check = DEFINITION[word]
+            words.definition[name] = check(value)
+        elif word in FACTS:
+            name, check = FACTS[word]
+            words.facts[name] = check(value)
+        elif word in TARGET_WORDS:
+            aims[word] = value
+        elif word == "payload":
+            words.payload = encode_payload(value, payload_limit)
+        elif word == "metadata":
+            words.facts |= {_META[name]: text for name, text in check_metadata(value or {}).items()}
+        elif word == "enabled":
+            words.enabled = check_truth(value, "enabled")
+    if any(value is not None for value in aims.values()):
+        words.target = check_target(**aims)
+    return words
+
+
+def merged_words(changes: Mapping[str, Any], payload_limit: int) -> Words:
+    """The same for a merge into what is stored: None brings a word back to its default."""
+    given = {word: _BACK_TO.get(word) if value is None else value for word, value in changes.items()}
+    return read_words(given, payload_limit)
+
+
+def check_span(start_at: int | None, end_at: int | None) -> None:
+    """Refuse a life that ends before it begins."""
+    if start_at is not None and end_at is not None and end_at <= start_at:
+        raise ValidationFailed("end_at is not after start_at; expected a later instant", field="end_at")
