@@ -1,37 +1,41 @@
-"""The command line: ``duly``. One file per noun, each imported only when its command is asked for."""
+"""The command line: ``duly``. One file per noun, each imported only when its command is asked for.
+
+What a command does, it asks of a *backend* (``backend.py``): a store, opened here, or a server, reached by HTTP. Both
+answer what the REST API answers, so a command neither knows nor cares which of the two it talks to. What it prints
+goes through the *printer* (``printing.py``): data on stdout, words on stderr. What goes wrong becomes one line and an
+exit code in one place (``failing.py``).
+"""
 
 from __future__ import annotations
-
-from importlib import import_module
 
 import click
 
 from duly.core.version import VERSION
 
+from .grouping import Root
+from .options import common_options, display_options
+
 __all__ = ["main"]
 
-COMMANDS = {"bench": "Measure duly, the machine's own limit and the peers."}
-"""Each command and what it does; its code is ``command`` in the file of that name."""
+COMMANDS = {
+    "api": ("serve:api", "Serve the REST API, without firing or running anything."),
+    "bench": ("bench:command", "Measure duly, the machine's own limit and the peers."),
+    "completion": ("completion:command", "Print the completion script of a shell."),
+    "cron": ("cron:command", "Ask a cron expression when it fires, and what it means."),
+    "scheduler": ("serve:scheduler", "Fire schedules, without running jobs or serving."),
+    "serve": ("serve:command", "Serve: fire schedules, run jobs, answer the REST API."),
+    "worker": ("serve:worker", "Run jobs, without firing schedules or serving."),
+}
+"""Each command: where its code is (file and name, below ``duly.cli``) and what it does."""
 
 
-class Commands(click.Group):
-    """Knows the names of all commands without importing any."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = import_module(f"duly.cli.{cmd_name}").command
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(sorted(COMMANDS.items()))
-
-
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(VERSION, prog_name="duly")
+@click.group(cls=Root, lazy=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(VERSION, "-V", "--version", prog_name="duly")
+@common_options
+@display_options
 def main() -> None:
-    """A durable job scheduler: every window fires exactly once, on time, whatever crashes."""
+    """A durable job scheduler: every window fires exactly once, on time, whatever crashes.
+
+    Commands work on a store (--database-url, or DULY_DATABASE_URL; else duly.db in this folder) or on a server
+    (--server, or DULY_API_URL). Data goes to stdout, words to stderr.
+    """

@@ -21,6 +21,9 @@
     ├── LeaseLost                  LEASE_LOST: the store gave the run to a newer attempt
     ├── ConfigurationError         CONFIGURATION_INVALID
     │   └── SchemaMismatch             SCHEMA_MISMATCH
+    ├── NotAuthorised              NOT_AUTHORISED: no key, a wrong one, or one that may not do this
+    ├── ServerError                SERVER_ERROR: a server answered what no duly would answer
+    │   └── ServerUnreachable          SERVER_UNREACHABLE: a server did not answer at all
     └── StoreError                 the store did not answer as hoped
         ├── StoreUnavailable           STORE_UNAVAILABLE: nothing was done
         ├── OutcomeUnknown             OUTCOME_UNKNOWN: it may have been done; repeating it is safe
@@ -163,6 +166,24 @@ class SchemaMismatch(ConfigurationError):
     """The database holds tables that this version of duly must not touch."""
 
     code = "SCHEMA_MISMATCH"
+
+
+class NotAuthorised(DulyError):
+    """The server wants a key, does not know this one, or does not let it do this."""
+
+    code = "NOT_AUTHORISED"
+
+
+class ServerError(DulyError):
+    """The server answered, but not as duly answers."""
+
+    code = "SERVER_ERROR"
+
+
+class ServerUnreachable(ServerError):
+    """The server did not answer; what was asked may or may not have been done, as the message says."""
+
+    code = "SERVER_UNREACHABLE"
 
 
 class StoreError(DulyError):

@@ -1,0 +1,68 @@
+"""Groups of commands: lazy ones, and the root, which turns every failure into one line and an exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from .failing import CTRL_C, report
+from .options import Choices
+
+
+class LazyGroup(click.Group):
+    """Knows the names of its commands, and what they do, without importing any."""
+
+    def __init__(self, *args: Any, lazy: Mapping[str, tuple[str, str]], **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._lazy = lazy
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(self._lazy)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self._lazy:
+            return None
+        file, _, name = self._lazy[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(f"duly.cli.{file}"), name)
+        return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        names = [CompletionItem(name, help=words) for name, (_, words) in sorted(self._lazy.items())]
+        # Past the group's own method, which would import every command to ask what it does.
+        return [item for item in names if item.value.startswith(incomplete)] + click.Command.shell_complete(
+            self, ctx, incomplete
+        )
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, words) for name, (_, words) in sorted(self._lazy.items())])
+
+
+class Root(LazyGroup):
+    """``duly`` itself."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run a command and exit: 0, or what ``failing.report`` says of the failure."""
+        choices = extra.setdefault("obj", Choices())
+        try:
+            answer = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+        except click.Abort as abort:
+            sys.exit(CTRL_C if isinstance(abort.__cause__, KeyboardInterrupt) else 1)
+        except Exception as error:  # whatever it is, the user gets a line and not a trace
+            code = report(error)
+            if choices.debug:
+                raise
+            sys.exit(code)
+        sys.exit(answer if isinstance(answer, int) else 0)

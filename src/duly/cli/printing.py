@@ -1,0 +1,101 @@
+"""The printer: data to stdout in the chosen format, words to stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import click
+
+from .options import choices_of
+from .tables import lay_out, pairs
+
+COLOURS = {
+    "ok": "green", "completed": "green", "on_time": "green",
+    "warn": "yellow", "paused": "yellow", "late": "yellow", "skipped": "yellow", "cancelled": "yellow",
+    "fail": "red", "failed": "red", "overdue": "red",
+    "running": "cyan", "pending": "blue", "active": "cyan",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows for people; ``marked`` is the column whose words have colours."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    marked: int | None = None
+    empty: str = "nothing to show"
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """One thing for people: names and values, and what stands below them."""
+
+    rows: Sequence[tuple[str, str]]
+    below: Sequence[str] = field(default_factory=tuple)
+
+
+class Printer:
+    """Prints as the command line asked for it."""
+
+    def __init__(self, output: str, *, quiet: bool) -> None:
+        self.output = output
+        self._quiet = quiet
+
+    def show(self, value: Any, view: Callable[[], Table | Sheet], *, names: Iterable[str] = ()) -> None:
+        """Print a value: as it is for machines, by its view for people, as its names for scripts."""
+        match self.output:
+            case "json":
+                import json
+
+                click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+            case "yaml":
+                from .yaml import to_yaml
+
+                click.echo(to_yaml(value), nl=False)
+            case "name":
+                for name in names:
+                    click.echo(name)
+            case _:
+                self._view(view())
+
+    def say(self, words: str) -> None:
+        """Tell a person something on stderr."""
+        if not self._quiet:
+            click.echo(words, err=True)
+
+    def _view(self, view: Table | Sheet) -> None:
+        if isinstance(view, Sheet):
+            for line in (*pairs(view.rows), *view.below):
+                click.echo(line)
+            return
+        if not view.rows:
+            self.say(view.empty)
+            return
+        lines = lay_out(view.head, view.rows, _width())
+        click.echo(click.style(lines[0], bold=True))
+        for line, row in zip(lines[1:], view.rows, strict=True):
+            click.echo(_coloured(line, row[view.marked]) if view.marked is not None else line)
+
+
+def printer() -> Printer:
+    """The printer of the command that runs."""
+    choices = choices_of(click.get_current_context())
+    return Printer(choices.output, quiet=choices.quiet)
+
+
+def _width() -> int | None:
+    """The terminal's width; None where nobody looks, so that nothing is cut off in a pipe."""
+    if not sys.stdout.isatty():
+        return None
+    import shutil
+
+    return shutil.get_terminal_size().columns
+
+
+def _coloured(line: str, word: str) -> str:
+    colour = COLOURS.get(word.partition(" ")[0])
+    return line.replace(word, click.style(word, fg=colour), 1) if colour else line

@@ -1,0 +1,62 @@
+"""What the tests of the command line share: a runner inside this process, and real processes."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from duly.cli import main
+
+Duly = Callable[..., Result]
+Spawn = Callable[..., "subprocess.CompletedProcess[str]"]
+OURS = ("DULY_", "NO_COLOR", "FORCE_COLOR", "DATABASE_URL", "COLUMNS")
+
+
+def clean_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """This process's environment without what would change duly's answers."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
+    return {**kept, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **(extra or {})}
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in list(os.environ):
+        if name.startswith(OURS) and not name.startswith("DULY_TEST"):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def duly() -> Duly:
+    """Run ``duly`` in this process, with stdout and stderr apart."""
+    runner = CliRunner()
+
+    def run(*arguments: str, input: str | None = None, env: Mapping[str, str | None] | None = None) -> Result:
+        return runner.invoke(main, list(arguments), input=input, env=env, prog_name="duly")
+
+    return run
+
+
+@pytest.fixture
+def spawn(tmp_path: Path) -> Spawn:
+    """Run ``duly`` as a process of its own."""
+
+    def run(
+        *arguments: str, input: str | None = None, env: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "duly", *arguments],
+            input=input,
+            env=clean_environment(env),
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    return run

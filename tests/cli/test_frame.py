@@ -1,0 +1,175 @@
+"""What holds for every command: start-up, usage, streams, colours, and how failures end."""
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from duly.cli import COMMANDS, main
+from duly.cli.failing import exit_code
+from duly.core import errors
+from tests.cli.conftest import Duly, Spawn, clean_environment
+
+HEAVY = ("asyncio", "fastapi", "httpx2", "msgspec", "apsw", "psycopg", "pydantic", "starlette", "uvicorn", "duly.app")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--version"], ["--help"], ["cron", "next", "0 9 * * *"]],
+    ids=lambda arguments: " ".join(arguments),
+)
+def test_what_needs_little_imports_little(arguments: list[str]) -> None:
+    """Start-up below 150 ms, without a stopwatch: what is not imported takes no time."""
+    code = (
+        "import sys; from duly.cli import main\n"
+        f"try: main({arguments!r}, prog_name='duly')\n"
+        "except SystemExit: pass\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=clean_environment())
+    assert done.stderr == "[]\n"
+
+
+def test_every_command_says_what_it_does(duly: Duly) -> None:
+    told = duly("--help").stdout
+    for name, (_, words) in COMMANDS.items():
+        assert f"  {name} " in told
+        assert words.split()[0] in told
+
+
+@pytest.mark.parametrize("name", sorted(set(COMMANDS) - {"bench", "api", "scheduler", "serve", "worker"}))
+def test_every_command_has_help(duly: Duly, name: str) -> None:
+    done = duly(name, "-h")
+    assert done.exit_code == 0
+    assert done.stdout.startswith(f"Usage: duly {name}")
+
+
+def test_the_module_runs_as_the_command(spawn: Spawn) -> None:
+    done = spawn("--version")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("duly, version ")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["crom"], ["cron", "--frequency"], ["cron", "next"], ["cron", "next", "-o", "xml", "x"]]
+)
+def test_bad_usage_is_exit_code_2_and_says_where_help_is(spawn: Spawn, arguments: list[str]) -> None:
+    done = spawn(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("duly: ")
+    assert "--help` shows" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "error, code",
+    [
+        (errors.CronInvalid("x"), 2),
+        (errors.PayloadTooLarge("x"), 2),
+        (errors.NotFound("x"), 3),
+        (errors.KeyInUse("key", "id"), 4),
+        (errors.RevisionStale("x"), 4),
+        (errors.StoreUnavailable("x"), 69),
+        (errors.ServerUnreachable("x"), 69),
+        (errors.OutcomeUnknown("x"), 69),
+        (errors.NotAuthorised("x"), 77),
+        (errors.ConfigurationError("x"), 78),
+        (errors.SchemaMismatch("x"), 78),
+        (errors.StoreError("x"), 1),
+        (errors.ServerError("x"), 1),
+        (errors.DulyError("x"), 1),
+    ],
+)
+def test_each_kind_of_error_has_its_exit_code(error: errors.DulyError, code: int) -> None:
+    assert exit_code(error) == code
+
+
+def test_an_unforeseen_error_is_a_line_and_no_trace(duly: Duly, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("of all things")
+
+    monkeypatch.setattr("duly.cli.cron._cron", fail)
+    done = duly("cron", "next", "0 9 * * *")
+    assert done.exit_code == 1
+    assert done.stderr.startswith("duly: something unforeseen happened: ZeroDivisionError: of all things\n")
+    assert "DULY_DEBUG=1" in done.stderr
+    traced = duly("cron", "next", "0 9 * * *", env={"DULY_DEBUG": "1"})
+    assert isinstance(traced.exception, ZeroDivisionError)
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    command = f"{sys.executable} -m duly cron next '* * * * * *' -n 1000 | head -n 1"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, env=clean_environment())
+    assert done.stderr == ""
+    assert len(done.stdout.splitlines()) == 1
+
+
+def test_ctrl_c_is_exit_code_130() -> None:
+    code = "import signal, os; from duly.cli import cron, main\n" \
+           "cron._cron = lambda *a, **k: os.kill(os.getpid(), signal.SIGINT)\n" \
+           "main(['cron', 'next', '0 9 * * *'], prog_name='duly')"  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=clean_environment(),
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )  # fmt: skip
+    assert done.returncode == 130
+    assert "Traceback" not in done.stderr
+
+
+def in_a_terminal(arguments: list[str], env: dict[str, str] | None = None) -> str:
+    """What ``duly`` prints when it is looked at."""
+    ours, theirs = pty.openpty()
+    subprocess.run(
+        [sys.executable, "-m", "duly", *arguments],
+        stdout=theirs,
+        stderr=theirs,
+        env=clean_environment(env),
+        check=False,
+    )
+    os.close(theirs)
+    shown = b""
+    with suppress(OSError):  # how a terminal says that it was hung up
+        while piece := os.read(ours, 4096):
+            shown += piece
+    os.close(ours)
+    return shown.decode()
+
+
+CRON = ["cron", "next", "0 9 * * *", "-n", "1"]
+
+
+def test_colours_are_for_terminals_only(duly: Duly) -> None:
+    assert "\x1b[" in in_a_terminal(CRON)
+    assert "\x1b[" not in in_a_terminal(CRON, {"NO_COLOR": "1"})
+    assert "\x1b[" not in in_a_terminal(CRON, {"NO_COLOR": "1", "FORCE_COLOR": "1"})
+    assert "\x1b[" not in duly(*CRON).stdout
+    assert "\x1b[" in duly(*CRON, env={"FORCE_COLOR": "1"}).stdout
+
+
+def test_tables_fit_the_terminal_and_are_whole_in_a_pipe(duly: Duly) -> None:
+    note = ["cron", "next", "30 2 * * *", "-z", "Europe/Berlin", "-n", "1", "--after", "2027-03-27T23:00:00Z"]
+    assert all(len(line) <= 80 for line in in_a_terminal(note, {"COLUMNS": "80", "NO_COLOR": "1"}).splitlines())
+    assert "clocks go forward" in duly(*note, env={"COLUMNS": "80"}).stdout
+
+
+@pytest.mark.parametrize(
+    "shell, word", [("bash", "complete -o"), ("zsh", "#compdef duly"), ("fish", "complete --no-files")]
+)
+def test_shells_can_complete(duly: Duly, shell: str, word: str) -> None:
+    done = duly("completion", shell)
+    assert done.exit_code == 0
+    assert word in done.stdout
+
+
+def test_completion_knows_the_commands(spawn: Spawn) -> None:
+    done = spawn(env={"_DULY_COMPLETE": "bash_complete", "COMP_WORDS": "duly sch", "COMP_CWORD": "1"})
+    assert "plain,scheduler" in done.stdout.split()
+
+
+def test_the_entry_point_is_the_root(tmp_path: Path) -> None:
+    assert main.name == "main"
