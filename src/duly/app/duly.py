@@ -142,6 +142,11 @@ class Duly:
         """Ask for one run of a job; see ``Runs.enqueue``."""
         return await self.runs.enqueue(job, payload, **options)
 
+    @property
+    def clock(self) -> Clock:
+        """The clock that this app was given, or the real one."""
+        return self._clock
+
     # Running
 
     async def open(self) -> None:

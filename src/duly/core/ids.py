@@ -52,6 +52,11 @@ def is_id(text: str) -> bool:
     return _UUID.fullmatch(text) is not None
 
 
+def is_key(text: str) -> bool:
+    """Tell whether a text may be a schedule's key."""
+    return _KEY.fullmatch(text) is not None
+
+
 def check_key(key: str) -> str:
     """Answer the key, or refuse it by name."""
     if not isinstance(key, str) or not _KEY.fullmatch(key):

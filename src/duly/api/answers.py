@@ -1,0 +1,380 @@
+"""What is answered: schedules, runs and coming windows as plain camelCase dictionaries, times as RFC 3339 in UTC."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, Generic, Literal, NotRequired, TypedDict, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+from duly.config import Settings
+from duly.core.run import Run
+from duly.core.schedule import Schedule, Target, TargetKind
+from duly.core.timing import Cron, Every, Once, Timing, explain
+
+Item = TypeVar("Item")
+Instant = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+
+ON_TIME_MS = 2000
+"""A fire is late when it is overdue by more than two polls."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class TimeOfDay(TypedDict):
+    """A wall-clock time; with ``dayOfWeek`` or ``day`` in weekly and monthly times."""
+
+    hour: int
+    minute: int
+    dayOfWeek: NotRequired[int]
+    day: NotRequired[int]
+
+
+class DstAnswer(TypedDict):
+    """What happens where clocks change."""
+
+    gap: Literal["fire_after", "skip"]
+    fold: Literal["first", "second", "both"]
+
+
+class RetryPolicyAnswer(TypedDict):
+    """How long a run waits between attempts."""
+
+    backoff: str
+    delaySeconds: float
+    maxDelaySeconds: float
+    jitter: float
+
+
+class CatchUpAnswer(TypedDict):
+    """What becomes of windows that were missed during an outage."""
+
+    policy: str
+    maxLatenessSeconds: float
+    maxRuns: int
+
+
+class JitterAnswer(TypedDict):
+    """The delay of every fire."""
+
+    minMs: int
+    maxMs: int
+
+
+class MetadataAnswer(TypedDict):
+    """Whose it is and what it belongs to."""
+
+    ownerId: str | None
+    tenantId: str | None
+    correlationId: str | None
+    clientRequestId: str | None
+
+
+class TimingAnswer(TypedDict):
+    """When: the resulting cron expression, interval or instant. Fields that do not apply are null."""
+
+    scheduleType: Literal["cron", "interval", "once"]
+    cronExpression: str | None
+    everyMs: int | None
+    intervalMinutes: int | None
+    dailyTime: TimeOfDay | None
+    weeklyTime: TimeOfDay | None
+    monthlyTime: TimeOfDay | None
+    onceAt: Instant | None
+    timezone: str
+    dst: DstAnswer | None
+    strictFields: int | None
+    onPast: Literal["reject", "fire"] | None
+    anchor: str | None
+    afterCompletion: bool | None
+
+
+class ScheduleAnswer(TimingAnswer):
+    """A schedule: what was asked for, and how far it has come. Lists leave ``jobPayload`` out."""
+
+    id: str
+    key: str
+    name: str
+    description: str | None
+    status: Literal["pending", "active", "completed", "failed", "cancelled"]
+    enabled: Annotated[bool, Meta(description="false is paused")]
+    pausedReason: str | None
+    pausedUntil: Instant | None
+    health: Annotated[
+        Literal["on_time", "late", "overdue"],
+        Meta(description="whether the next fire is overdue; overdue means that it counts as missed"),
+    ]
+    nextWindowAt: Annotated[Instant | None, Meta(description="the next nominal instant")]
+    nextFireAt: Annotated[Instant | None, Meta(description="the same with jitter; null while paused")]
+    lastFiredAt: Instant | None
+    firedAt: Annotated[Instant | None, Meta(description="when work on the newest window began")]
+    attempts: Annotated[int | None, Meta(description="attempts at the newest window; null in lists")]
+    lastError: str | None
+    jobType: str | None
+    workflow: str | None
+    topic: str | None
+    target: dict[str, Any] | None
+    jobPayload: NotRequired[Any]
+    maxAttempts: int
+    maxRetries: int
+    retryPolicy: RetryPolicyAnswer | None
+    timeoutSeconds: float | None
+    overlapPolicy: Literal["skip", "queue", "cancel_previous", "allow"]
+    maxQueued: int
+    maxConcurrent: int | None
+    catchUp: CatchUpAnswer
+    jitter: JitterAnswer | None
+    fireCurrentWindow: bool
+    startAt: Instant | None
+    endAt: Instant | None
+    maxRuns: int | None
+    pauseAfterFailures: int | None
+    queue: str
+    priority: int
+    tags: list[str]
+    metadata: MetadataAnswer
+    revision: Annotated[int, Meta(description="the ETag; send it as If-Match")]
+    createdAt: Instant
+    updatedAt: Instant
+    createdBy: str | None
+    replaces: str | None
+    replacedBy: str | None
+
+
+class RunAnswer(TypedDict):
+    """An execution. Lists leave ``payload`` out and ``result`` null."""
+
+    id: str
+    windowKey: Annotated[str | None, Meta(description="`sched:<key>:<epoch ms>`; null unless a window fired it")]
+    kind: Literal["window", "manual", "backfill", "direct"]
+    scheduleId: str | None
+    jobType: str
+    scheduledAt: Instant
+    firedAt: Instant
+    startedAt: Instant | None
+    completedAt: Instant | None
+    createdAt: Instant
+    status: Literal[
+        "pending", "running", "suspended", "cancelling", "dispatched", "completed", "failed", "cancelled", "skipped"
+    ]
+    reason: str | None
+    attemptNumber: Annotated[int, Meta(description="the current or next attempt, from 1")]
+    maxAttempts: int
+    durationMs: int | None
+    errorMessage: str | None
+    result: Any
+    instance: str | None
+    queue: str
+    priority: int
+    cancelRequested: bool
+    since: Annotated[Instant | None, Meta(description="the first of several windows that were skipped together")]
+    windowCount: int | None
+    payload: NotRequired[Any]
+
+
+class UpcomingAnswer(TypedDict):
+    """A window to come."""
+
+    windowAt: Instant
+    fireAt: Annotated[Instant, Meta(description="the same with jitter")]
+    localTime: Annotated[str, Meta(description="what the wall clock of the schedule's zone shows")]
+    note: Annotated[str | None, Meta(description="what a change of the clocks did to it, in words")]
+
+
+class PageAnswer(TypedDict, Generic[Item]):
+    """One page; ``nextCursor`` asks for the next one, and is null on the last."""
+
+    items: list[Item]
+    nextCursor: str | None
+
+
+class PreviewAnswer(TimingAnswer):
+    """The windows that a timing would have, and what it says in words."""
+
+    items: list[UpcomingAnswer]
+    nextCursor: str | None
+    explanation: str
+
+
+def timing_answer(timing: Timing) -> TimingAnswer:
+    return {
+        "scheduleType": "cron" if isinstance(timing, Cron) else "interval" if isinstance(timing, Every) else "once",
+        "cronExpression": timing.expr if isinstance(timing, Cron) else None,
+        "everyMs": timing.every_ms if isinstance(timing, Every) else None,
+        "intervalMinutes": None,
+        "dailyTime": None,
+        "weeklyTime": None,
+        "monthlyTime": None,
+        "onceAt": at_ms(timing.at_ms) if isinstance(timing, Once) else None,
+        "timezone": timing.timezone if isinstance(timing, Cron) else "UTC",
+        "dst": {"gap": timing.dst_gap, "fold": timing.dst_fold} if isinstance(timing, Cron) else None,
+        "strictFields": timing.strict_fields if isinstance(timing, Cron) else None,
+        "onPast": timing.on_past if isinstance(timing, Once) else None,
+        "anchor": _anchor(timing) if isinstance(timing, Every) else None,
+        "afterCompletion": timing.after_completion if isinstance(timing, Every) else None,
+    }
+
+
+def schedule_answer(
+    schedule: Schedule, settings: Settings, now: int, last: Run | None = None, *, whole: bool = True
+) -> ScheduleAnswer:
+    """A schedule; ``last`` is the run of its newest window, ``whole`` is False in lists."""
+    facts, definition, cursor = schedule.facts, schedule.definition, schedule.cursor
+    retry, jitter, catch_up, target = definition.retry, definition.jitter, definition.catch_up, definition.target
+    max_attempts = retry.max_attempts if retry else settings.default_max_attempts
+    answer: ScheduleAnswer = {
+        "id": facts.id,
+        "key": facts.key,
+        "name": facts.name,
+        "description": facts.description,
+        "status": cursor.status.value,
+        "enabled": facts.paused_at is None,
+        "pausedReason": facts.pause_reason,
+        "pausedUntil": at_ms(facts.paused_until),
+        "health": _health(schedule, settings, now),
+        "nextWindowAt": at_ms(cursor.next_window_at),
+        "nextFireAt": at_ms(cursor.fire_at),
+        "lastFiredAt": at_ms(cursor.last_fired_at),
+        "firedAt": at_ms(cursor.last_fired_at) if last is None or last.started_at is None else at(last.started_at),
+        "attempts": None if not whole else 0 if last is None else last.attempt,
+        "lastError": cursor.error or (None if last is None else last.error_message),
+        **timing_answer(definition.timing),  # type: ignore[typeddict-item]  # it has no payload, whatever mypy fears
+        "jobType": target.name if target.kind is TargetKind.JOB else None,
+        "workflow": target.name if target.kind is TargetKind.WORKFLOW else None,
+        "topic": target.name if target.kind is TargetKind.TOPIC else target.topic,
+        "target": _outside(target),
+        "maxAttempts": max_attempts,
+        "maxRetries": max_attempts - 1,
+        "retryPolicy": None
+        if retry is None
+        else {
+            "backoff": retry.backoff.value,
+            "delaySeconds": retry.delay,
+            "maxDelaySeconds": retry.max_delay,
+            "jitter": retry.jitter,
+        },
+        "timeoutSeconds": _seconds(definition.timeout_ms),
+        "overlapPolicy": definition.overlap.value,
+        "maxQueued": definition.max_queued,
+        "maxConcurrent": definition.max_concurrent,
+        "catchUp": {
+            "policy": catch_up.policy.value,
+            "maxLatenessSeconds": _whole(catch_up.max_lateness.total_seconds()),
+            "maxRuns": catch_up.max_runs,
+        },
+        "jitter": None if jitter is None else {"minMs": jitter.min_ms, "maxMs": jitter.max_ms},
+        "fireCurrentWindow": definition.fire_current_window,
+        "startAt": at_ms(definition.start_at),
+        "endAt": at_ms(definition.end_at),
+        "maxRuns": definition.max_runs,
+        "pauseAfterFailures": definition.pause_after_failures,
+        "queue": definition.queue,
+        "priority": definition.priority,
+        "tags": list(facts.tags),
+        "metadata": {
+            "ownerId": facts.owner,
+            "tenantId": facts.tenant or None,
+            "correlationId": facts.correlation_id,
+            "clientRequestId": facts.client_request_id,
+        },
+        "revision": facts.revision,
+        "createdAt": at_ms(facts.created_at),
+        "updatedAt": at_ms(facts.updated_at),
+        "createdBy": facts.created_by,
+        "replaces": facts.replaces,
+        "replacedBy": facts.replaced_by,
+    }
+    if whole:
+        answer["jobPayload"] = msgspec.json.decode(definition.payload)
+    return answer
+
+
+def run_answer(run: Run, *, whole: bool = True) -> RunAnswer:
+    """A run; ``whole`` is False in lists."""
+    duration = run.duration
+    answer: RunAnswer = {
+        "id": run.id,
+        "windowKey": run.window_key,
+        "kind": run.kind.value,
+        "scheduleId": run.schedule_id,
+        "jobType": run.job,
+        "scheduledAt": at(run.scheduled_at),
+        "firedAt": at(run.fired_at),
+        "startedAt": None if run.started_at is None else at(run.started_at),
+        "completedAt": None if run.completed_at is None else at(run.completed_at),
+        "createdAt": at(run.created_at),
+        "status": run.status.value,
+        "reason": run.reason,
+        "attemptNumber": run.attempt_number,
+        "maxAttempts": run.max_attempts,
+        "durationMs": None if duration is None else duration // timedelta(milliseconds=1),
+        "errorMessage": run.error_message,
+        "result": run.result,
+        "instance": run.instance,
+        "queue": run.queue,
+        "priority": run.priority,
+        "cancelRequested": run.cancel_requested,
+        "since": None if run.since is None else at(run.since),
+        "windowCount": run.window_count,
+    }
+    if whole:
+        answer["payload"] = run.payload
+    return answer
+
+
+def upcoming_answer(window: Any) -> UpcomingAnswer:
+    local = window.local_time
+    return {
+        "windowAt": at(window.window_at),
+        "fireAt": at(window.fire_at),
+        "localTime": local if isinstance(local, str) else local.isoformat(),
+        "note": window.note,
+    }
+
+
+def preview_answer(timing: Timing, timezone: str, windows: Sequence[Any]) -> PreviewAnswer:
+    items = [upcoming_answer(window) for window in windows]
+    answer: PreviewAnswer = {
+        **timing_answer(timing), "items": items, "nextCursor": None, "explanation": explain(timing)
+    }  # fmt: skip
+    answer["timezone"] = timezone
+    return answer
+
+
+def at(instant: datetime) -> str:
+    """An instant as people exchange it: UTC, milliseconds only where there are some."""
+    return instant.isoformat(timespec="milliseconds" if instant.microsecond >= 1000 else "seconds")[:-6] + "Z"
+
+
+def at_ms(ms: int | None) -> Any:
+    """The same from epoch milliseconds; None stays None."""
+    return None if ms is None else at(_EPOCH + timedelta(milliseconds=ms))
+
+
+def _health(schedule: Schedule, settings: Settings, now: int) -> Literal["on_time", "late", "overdue"]:
+    fire_at = schedule.cursor.fire_at
+    if fire_at is None or now - fire_at <= ON_TIME_MS:
+        return "on_time"
+    return "late" if now - fire_at <= settings.catch_up_grace * 1000 else "overdue"
+
+
+def _anchor(timing: Every) -> str:
+    return at(timing.anchor) if isinstance(timing.anchor, datetime) else timing.anchor
+
+
+def _outside(target: Target) -> dict[str, Any] | None:
+    if target.spec is None:
+        return None
+    spec: dict[str, Any] = msgspec.json.decode(target.spec)
+    spec.pop("secret", None)  # it signs deliveries, and nobody who may read a schedule needs it
+    return spec
+
+
+def _seconds(ms: int | None) -> float | None:
+    return None if ms is None else _whole(ms / 1000)
+
+
+def _whole(seconds: float) -> float:
+    return int(seconds) if seconds == int(seconds) else seconds

@@ -1,0 +1,240 @@
+"""What may stand in a request's body: the fields, their types and what they mean.
+
+The structs are strict: no unknown field, no conversion ("5" is not 5). An absent field is ``UNSET``, which is not null.
+Bounds whose refusal has a code of its own (cron, zone, interval, retry, ...) are checked by ``duly.core``; the schema
+only tells of them.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+_ONE_LINE = r"^[^\x00-\x1f\x7f]*(?!\n)$"
+_INSTANT = {"format": "date-time"}
+
+
+def told(description: str, **schema: Any) -> Meta:
+    """A field's description, and what its schema says beyond its type without being checked here."""
+    examples = schema.pop("examples", None)
+    return Meta(description=description, examples=examples, extra_json_schema=schema or None)
+
+
+Line = Annotated[str, Meta(max_length=200, pattern=_ONE_LINE)]
+Word = Annotated[str, Meta(min_length=1, max_length=100, pattern=_ONE_LINE)]
+Id = Annotated[str, Meta(max_length=128, pattern=_ONE_LINE)]
+Hour = Annotated[int, Meta(ge=0, le=23)]
+Minute = Annotated[int, Meta(ge=0, le=59)]
+Count = Annotated[int, Meta(ge=1, le=2**31 - 1)]
+Instant = Annotated[str, Meta(max_length=40, extra_json_schema=_INSTANT)]
+
+
+class Base(Struct, forbid_unknown_fields=True, rename="camel"):
+    """Strict, in camelCase."""
+
+
+class DailyTime(Base):
+    """A wall-clock time of every day."""
+
+    hour: Hour
+    minute: Minute
+
+
+class WeeklyTime(Base):
+    """A wall-clock time of one day of every week; 0 and 7 are Sunday."""
+
+    day_of_week: Annotated[int, Meta(ge=0, le=7)]
+    hour: Hour
+    minute: Minute
+
+
+class MonthlyTime(Base):
+    """A wall-clock time of one day of every month; months without that day are left out."""
+
+    day: Annotated[int, Meta(ge=1, le=31)]
+    hour: Hour
+    minute: Minute
+
+
+class Dst(Base):
+    """What happens where clocks change."""
+
+    gap: Annotated[
+        Literal["fire_after", "skip"] | UnsetType, told("A local time that does not exist: fire right after, or not.")
+    ] = UNSET
+    fold: Annotated[Literal["first", "second", "both"] | UnsetType, told("A local time that comes twice.")] = UNSET
+
+
+class RetryPolicy(Base):
+    """How long a run waits between attempts; bounds are refused as SCHEDULE_RETRY_POLICY_INVALID."""
+
+    backoff: Literal["exponential", "fixed"] | UnsetType = UNSET
+    delay_seconds: Annotated[float | UnsetType, told("The first wait.", minimum=0, maximum=86_400)] = UNSET
+    max_delay_seconds: Annotated[float | UnsetType, told("The longest wait.", minimum=0, maximum=86_400)] = UNSET
+    jitter: Annotated[float | UnsetType, told("The part of a wait that is left to chance.", minimum=0, maximum=1)] = (
+        UNSET
+    )
+
+
+class CatchUpBody(Base):
+    """What becomes of windows that were missed during an outage."""
+
+    policy: Literal["latest", "skip", "all"] | UnsetType = UNSET
+    max_lateness_seconds: Annotated[float, Meta(ge=0, le=315_360_000)] | UnsetType = UNSET
+    max_runs: Annotated[int, Meta(ge=1, le=10_000)] | UnsetType = UNSET
+
+
+class JitterBody(Base):
+    """A delay of every fire, drawn from key and window: the same on every instance."""
+
+    min_ms: Annotated[int, Meta(ge=0, le=86_400_000)]
+    max_ms: Annotated[int, Meta(ge=0, le=86_400_000)]
+
+
+class Metadata(Base):
+    """Whose it is and what it belongs to; ``clientRequestId`` makes a create safe to repeat."""
+
+    owner_id: Id | UnsetType | None = UNSET
+    tenant_id: Id | UnsetType | None = UNSET
+    correlation_id: Id | UnsetType | None = UNSET
+    client_request_id: Id | UnsetType | None = UNSET
+
+
+class TimingBody(Base):
+    """When: exactly one of the seven ways, and the options that go with it."""
+
+    cron_expression: Annotated[
+        str | UnsetType | None,
+        told("Five fields, or six with seconds first.", maxLength=256, examples=["0 2 * * *"]),
+    ] = UNSET
+    every_ms: Annotated[int | UnsetType | None, told("An interval; at least 1000.", minimum=1)] = UNSET
+    interval_minutes: Annotated[int | UnsetType | None, told("An interval in whole minutes.", minimum=1)] = UNSET
+    daily_time: DailyTime | UnsetType | None = UNSET
+    weekly_time: WeeklyTime | UnsetType | None = UNSET
+    monthly_time: MonthlyTime | UnsetType | None = UNSET
+    once_at: Annotated[
+        str | UnsetType | None, told("An instant with an offset, or a local time of `timezone`.", maxLength=40)
+    ] = UNSET
+    timezone: Annotated[
+        str | UnsetType | None, told("`UTC` or an IANA name.", maxLength=50, examples=["America/Sao_Paulo"])
+    ] = UNSET
+    dst: Annotated[Dst | UnsetType | None, told("Goes with cron, daily, weekly and monthly times.")] = UNSET
+    strict_fields: Annotated[Literal[5] | UnsetType | None, told("5 refuses a cron expression with seconds.")] = UNSET
+    on_past: Annotated[
+        Literal["reject", "fire"] | UnsetType | None, told("What to do with a `onceAt` that has gone by.")
+    ] = UNSET
+    anchor: Annotated[
+        str | UnsetType | None, told("What an interval counts from: `epoch`, `start` or an instant.", maxLength=40)
+    ] = UNSET
+    after_completion: Annotated[bool | UnsetType | None, told("Count an interval from the end of the run.")] = UNSET
+
+
+class PatchBody(TimingBody):
+    """What is to change. What is absent stays as it is; null puts back the default. A payload is replaced whole."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=200, pattern=_ONE_LINE)] | UnsetType = UNSET
+    description: Annotated[str, Meta(max_length=10000)] | UnsetType | None = UNSET
+    job_type: Annotated[Word | UnsetType | None, told("The name of a job.", examples=["nightly-report"])] = UNSET
+    workflow: Annotated[Word | UnsetType | None, told("The name of a workflow.")] = UNSET
+    topic: Annotated[
+        str | UnsetType | None, told("One to three lower-case words joined by dots.", examples=["billing.invoice"])
+    ] = UNSET
+    target: Annotated[
+        dict[str, Any] | UnsetType | None,
+        told('`{"kind": "queue", "name": …}` or `{"kind": "webhook", "url": …}`.'),
+    ] = UNSET
+    job_payload: Annotated[Any, told("Any JSON value, up to 256 KiB; `{}` if absent.")] = UNSET
+    max_attempts: Annotated[
+        int | UnsetType | None, told("How often a run may be tried, the first included.", minimum=1, maximum=100)
+    ] = UNSET
+    max_retries: Annotated[
+        int | UnsetType | None, told("The same, the first not included; not both.", minimum=0, maximum=99)
+    ] = UNSET
+    retry_policy: RetryPolicy | UnsetType | None = UNSET
+    timeout_seconds: Annotated[
+        Annotated[float, Meta(gt=0, le=31536000)] | UnsetType | None,
+        told("How long one attempt may take; null for no limit, 3600 if absent."),
+    ] = UNSET
+    overlap_policy: Annotated[
+        Literal["skip", "queue", "cancel_previous", "allow"] | UnsetType | None,
+        told("What to do with a window while an earlier run has not ended."),
+    ] = UNSET
+    max_queued: Annotated[int, Meta(ge=0, le=10000)] | UnsetType | None = UNSET
+    max_concurrent: Count | UnsetType | None = UNSET
+    catch_up: CatchUpBody | UnsetType | None = UNSET
+    jitter: JitterBody | UnsetType | None = UNSET
+    fire_current_window: Annotated[
+        bool | UnsetType, told("Fire the window in whose time the schedule is created, instead of waiting.")
+    ] = UNSET
+    start_at: Instant | UnsetType | None = UNSET
+    end_at: Instant | UnsetType | None = UNSET
+    max_runs: Count | UnsetType | None = UNSET
+    pause_after_failures: Count | UnsetType | None = UNSET
+    queue: Annotated[str, Meta(min_length=1, max_length=200, pattern=_ONE_LINE)] | UnsetType | None = UNSET
+    priority: Annotated[int, Meta(ge=-32768, le=32767)] | UnsetType | None = UNSET
+    enabled: Annotated[bool | UnsetType, told("false is paused.")] = UNSET
+    tags: Annotated[list[Word], Meta(max_length=50)] | UnsetType | None = UNSET
+    metadata: Metadata | UnsetType | None = UNSET
+
+
+class ScheduleBody(PatchBody):
+    """A schedule. The smallest is a name, one timing and one target."""
+
+    key: Annotated[
+        Annotated[str, Meta(max_length=200)] | UnsetType | None,
+        told(
+            "Unique in its tenant; the id if absent. The name may be left out if there is a key.",
+            pattern="^[A-Za-z0-9][A-Za-z0-9._:@-]{0,199}$",
+        ),
+    ] = UNSET
+
+
+class PreviewBody(TimingBody):
+    """A timing to look ahead with; nothing is stored."""
+
+    after: Annotated[Instant | UnsetType | None, told("Where to begin; now if absent.")] = UNSET
+    count: Annotated[int, Meta(ge=1, le=100, description="How many windows.")] = 10
+    key: Annotated[str | UnsetType | None, told("The key that jitter is drawn from.", maxLength=200)] = UNSET
+    jitter: JitterBody | UnsetType | None = UNSET
+
+
+class RescheduleBody(TimingBody):
+    """The new timing of a schedule that has not fired yet."""
+
+
+class PauseBody(Base):
+    """Why, and until when."""
+
+    reason: Annotated[str, Meta(max_length=1000)] | UnsetType | None = UNSET
+    until: Annotated[Instant | UnsetType | None, told("An instant with an offset; until resumed if absent.")] = UNSET
+
+
+class ResumeBody(Base):
+    """Whether windows that passed while paused count as missed."""
+
+    catch_up: bool = False
+
+
+class TriggerBody(Base):
+    """Another payload than the schedule's; ``force`` ignores the overlap policy."""
+
+    payload: Annotated[Any, told("Any JSON value; the schedule's own if absent.")] = UNSET
+    force: bool = False
+
+
+class RunBody(Base):
+    """One run of a job, now or at ``runAt``."""
+
+    job_type: Annotated[Word, told("The name of a job.", examples=["send-reminder"])]
+    payload: Annotated[Any, told("Any JSON value, up to 256 KiB; `{}` if absent.")] = UNSET
+    run_at: Annotated[Instant | UnsetType | None, told("An instant with an offset; now if absent.")] = UNSET
+    queue: Annotated[str, Meta(min_length=1, max_length=200, pattern=_ONE_LINE)] | UnsetType | None = UNSET
+    priority: Annotated[int, Meta(ge=-32768, le=32767)] | UnsetType | None = UNSET
+    max_attempts: Annotated[
+        int | UnsetType | None, told("How often it may be tried, the first included.", minimum=1, maximum=100)
+    ] = UNSET
+
+
+class NoBody(Base):
+    """Nothing, or an empty object."""

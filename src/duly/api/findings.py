@@ -1,0 +1,153 @@
+"""Everything that is wrong with a request, found in one go and told by field."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NotRequired, TypedDict
+
+from duly.core.errors import Invalid, ValidationFailed
+
+# The words of the Python interface whose name in a body is more than their camelCase.
+POINTERS: Mapping[str, str] = {
+    "cron": "/cronExpression",
+    "every": "/everyMs",
+    "milliseconds": "/everyMs",
+    "minutes": "/intervalMinutes",
+    "at": "/onceAt",
+    "instant": "/onceAt",
+    "local time": "/onceAt",
+    "daily": "/dailyTime",
+    "weekly": "/weeklyTime",
+    "monthly": "/monthlyTime",
+    "timing": "",
+    "job": "/jobType",
+    "payload": "/jobPayload",
+    "timeout": "/timeoutSeconds",
+    "overlap": "/overlapPolicy",
+    "catch_up": "/catchUp/policy",
+    "catch_up.max_lateness": "/catchUp/maxLatenessSeconds",
+    "dst_gap": "/dst/gap",
+    "dst_fold": "/dst/fold",
+    "max_attempts": "/maxAttempts",
+    "backoff": "/retryPolicy/backoff",
+    "delay": "/retryPolicy/delaySeconds",
+    "max_delay": "/retryPolicy/maxDelaySeconds",
+}
+
+# Names of the Python interface that stand in messages, and what a body calls them.
+_IN_MESSAGES = {
+    "retry max_attempts": "maxAttempts",
+    "retry max_delay": "retryPolicy.maxDelaySeconds",
+    "retry delay": "retryPolicy.delaySeconds",
+    "retry jitter": "retryPolicy.jitter",
+    "retry backoff": "retryPolicy.backoff",
+    "catch_up max_lateness": "catchUp.maxLatenessSeconds",
+    "catch_up max_runs": "catchUp.maxRuns",
+    "on_past='fire'": 'onPast "fire"',
+    **{
+        word: "".join((word.split("_")[0], *(part.capitalize() for part in word.split("_")[1:])))
+        for word in (
+            "start_at", "end_at", "run_at", "on_past", "min_ms", "max_ms", "max_runs", "max_queued", "max_concurrent",
+            "pause_after_failures", "fire_current_window", "strict_fields", "after_completion", "owner_id",
+            "tenant_id", "correlation_id", "client_request_id", "every_ms", "interval_minutes", "created_by",
+        )
+    },
+}  # fmt: skip
+_MENTIONED = re.compile(r"\b(" + "|".join(map(re.escape, _IN_MESSAGES)) + r")")
+
+
+class FieldError(TypedDict):
+    """One thing that is wrong: where (a JSON pointer into the body, or a query parameter), and what."""
+
+    code: str
+    detail: str
+    pointer: NotRequired[str]
+    parameter: NotRequired[str]
+
+
+class Findings:
+    """Collects what is wrong, so that one answer tells it all."""
+
+    def __init__(self) -> None:
+        self._found: list[tuple[FieldError, Invalid]] = []
+
+    def add(self, detail: str, *, pointer: str | None = None, parameter: str | None = None) -> None:
+        """Note a value that may not be."""
+        self._note(ValidationFailed(detail), pointer, parameter)
+
+    @contextmanager
+    def at(self, pointer: str | None = None, *, parameter: str | None = None, **fields: str) -> Iterator[None]:
+        """Note a refusal raised within, and go on. ``fields`` gives single fields another place than ``pointer``."""
+        try:
+            yield
+        except Invalid as error:
+            self._note(error, fields.get(error.field or "", pointer), parameter)
+
+    def check(self) -> None:
+        """Raise one error with everything that was found, if anything was."""
+        if not self._found:
+            return
+        errors = [entry for entry, _ in self._found]
+        first = self._found[0][1]
+        same = all(type(error) is type(first) for _, error in self._found)
+        kind = type(first) if same else ValidationFailed
+        more = f"; and {len(errors) - 1} more, see errors" if len(errors) > 1 else ""
+        raise kind(f"{errors[0]['detail']}{more}", field=first.field, got=first.got, errors=errors)
+
+    def _note(self, error: Invalid, pointer: str | None, parameter: str | None) -> None:
+        entry = FieldError(code=error.code, detail=in_json_words(error.message))
+        if parameter is not None:
+            entry["parameter"] = parameter
+        else:
+            entry["pointer"] = pointer_of(error.field) if pointer is None else pointer
+        self._found.append((entry, error))
+
+
+def field_errors(error: Invalid, places: Mapping[str, str] = {}) -> list[FieldError]:
+    """The errors that one refusal tells of."""
+    found: Any = error.details.get("errors")
+    if found is not None:
+        return list(found)
+    if error.field is None:
+        return []
+    pointer = places.get(error.field)
+    return [FieldError(code=error.code, detail=in_json_words(error.message), pointer=pointer_of(error.field, pointer))]
+
+
+@contextmanager
+def telling(**places: str) -> Iterator[None]:
+    """Let a refusal raised within tell where in the body the value stood."""
+    try:
+        yield
+    except Invalid as error:
+        if errors := field_errors(error, places):
+            error.details["errors"] = errors
+        raise
+
+
+def pointer_of(field: str | None, otherwise: str | None = None) -> str:
+    """The place in a body that one of the app's words comes from, as a JSON pointer."""
+    if otherwise is not None:
+        return otherwise
+    if field is None:
+        return ""
+    known = POINTERS.get(field)
+    return known if known is not None else "/" + "/".join(camel(part) for part in field.split("."))
+
+
+def in_json_words(message: str) -> str:
+    """A message of the Python interface, with the names that a body has for its fields."""
+    return _MENTIONED.sub(lambda found: _IN_MESSAGES[found[1]], message)
+
+
+def camel(name: str) -> str:
+    """``max_runs`` as it stands in JSON: ``maxRuns``."""
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def escaped(name: str) -> str:
+    """A member's name as one step of a JSON pointer."""
+    return name.replace("~", "~0").replace("/", "~1")

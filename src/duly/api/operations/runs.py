@@ -1,0 +1,88 @@
+"""What can be asked about runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import UNSET
+
+from duly.api import queries
+from duly.api.answers import PageAnswer, RunAnswer, run_answer
+from duly.api.arguments import instant
+from duly.api.bodies import NoBody, RunBody
+from duly.api.findings import Findings, telling
+from duly.api.queries import read_query
+from duly.api.reading import read
+from duly.app import Duly
+from duly.core.errors import NotFound
+from duly.core.ids import is_id, is_key, parse_window_key, window_run_id
+from duly.core.run import Run
+from duly.core.timing import Every
+
+_FIRST_REVISION = 1
+
+
+async def create_run(app: Duly, body: object) -> RunAnswer:
+    """Ask for one run of a job, now or later; it is stored when this answers."""
+    given = read(RunBody, body)
+    options: dict[str, Any] = {
+        name: value
+        for name in ("queue", "priority", "max_attempts")
+        if (value := getattr(given, name)) not in (None, UNSET)
+    }
+    findings = Findings()
+    with findings.at("/runAt"):
+        options["run_at"] = instant(given.run_at, "run_at")
+    findings.check()
+    with telling(payload="/payload"):
+        return run_answer(await app.enqueue(given.job_type, given.payload, **options))
+
+
+async def get_run(app: Duly, ref: str) -> RunAnswer:
+    """One run, by id or window key."""
+    return run_answer(await find(app, ref))
+
+
+async def list_runs(app: Duly, query: Mapping[str, str]) -> PageAnswer[RunAnswer]:
+    """One page, newest first, without payloads and results."""
+    where = read_query(query, queries.RUNS)
+    schedule = where.pop("scheduleId", None)
+    if schedule is not None and not is_id(schedule) and not is_key(schedule):
+        return {"items": [], "nextCursor": None}
+    job = where.pop("jobType", None)
+    page = await app.runs.list(schedule=schedule, job=job, **where)
+    return {"items": [run_answer(run, whole=False) for run in page.items], "nextCursor": page.next_cursor}
+
+
+async def cancel_run(app: Duly, ref: str, body: object = None) -> RunAnswer:
+    """End a waiting run, tell a running one to stop; an ended one stays as it is."""
+    read(NoBody, {} if body is None else body)
+    return run_answer(await app.runs.cancel((await find(app, ref)).id))
+
+
+async def find(app: Duly, ref: str) -> Run:
+    """The run of an id, of a window key, or of an interval's window by its number."""
+    run = None
+    window = parse_window_key(ref)
+    if is_id(ref):
+        run = await app.runs.get(ref)
+    elif window is not None and is_key(window[0]):
+        run = await app.runs.get(ref) or await _by_bucket(app, *window)
+    if run is None:
+        raise NotFound(f"there is no run with id or window key {ref[:240]!r}", ref=ref)
+    return run
+
+
+async def _by_bucket(app: Duly, key: str, bucket: int) -> Run | None:
+    """The run of ``sched:<key>:<bucket>``, where a bucket is the window's instant divided by the interval.
+
+    Only while the interval was never edited: after an edit the same number would mean another window.
+    """
+    schedule = await app.schedules.get(key)
+    if schedule is None or schedule.revision != _FIRST_REVISION:
+        return None
+    timing = schedule.timing
+    if not isinstance(timing, Every) or timing.anchor != "epoch" or timing.after_completion:
+        return None
+    return await app.runs.get(window_run_id(schedule.id, bucket * timing.every_ms))

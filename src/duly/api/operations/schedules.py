@@ -1,0 +1,238 @@
+"""What can be asked about schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from duly.api import queries
+from duly.api.answers import (
+    PageAnswer,
+    PreviewAnswer,
+    RunAnswer,
+    ScheduleAnswer,
+    UpcomingAnswer,
+    preview_answer,
+    run_answer,
+    schedule_answer,
+    upcoming_answer,
+)
+from duly.api.arguments import create_arguments, instant, jitter_of, new_timing, update_changes
+from duly.api.bodies import (
+    NoBody,
+    PatchBody,
+    PauseBody,
+    PreviewBody,
+    ResumeBody,
+    ScheduleBody,
+    TriggerBody,
+)
+from duly.api.findings import Findings, telling
+from duly.api.queries import read_query
+from duly.api.reading import read
+from duly.app import Duly
+from duly.core.errors import EnqueueFailure, NotFound, RevisionStale, StoreError
+from duly.core.ids import check_key, is_id, is_key, window_run_id
+from duly.core.run import Run
+from duly.core.schedule import Schedule
+from duly.runtime.chance import Chance
+
+MERGE_TRIES = 5
+_chance = Chance()
+
+
+@dataclass(frozen=True, slots=True)
+class PutAnswer:
+    """A schedule that was put, and whether it is new."""
+
+    schedule: ScheduleAnswer
+    created: bool
+    changed: bool
+
+
+async def create_schedule(app: Duly, body: object, *, by: str | None = None) -> ScheduleAnswer:
+    """Store a new schedule."""
+    arguments = create_arguments(read(ScheduleBody, body), app.settings)
+    with telling():
+        return await _answer(app, await app.schedules.create(by=by, **arguments))
+
+
+async def get_schedule(app: Duly, ref: str) -> ScheduleAnswer:
+    """One schedule, by id or key."""
+    return await _answer(app, await find(app, ref))
+
+
+async def list_schedules(app: Duly, query: Mapping[str, str]) -> PageAnswer[ScheduleAnswer]:
+    """One page, oldest first, without payloads."""
+    where = read_query(query, queries.SCHEDULES)
+    if "jobType" in where:
+        where["job"] = where.pop("jobType")
+    page = await app.schedules.list(**where)
+    now = app.clock.now()
+    items = [schedule_answer(schedule, app.settings, now, whole=False) for schedule in page.items]
+    return {"items": items, "nextCursor": page.next_cursor}
+
+
+async def patch_schedule(
+    app: Duly, ref: str, body: object, if_revision: int | None = None, *, by: str | None = None
+) -> ScheduleAnswer:
+    """Change what the body says and leave the rest."""
+    patch = read(PatchBody, body)
+    for last in range(MERGE_TRIES - 1, -1, -1):
+        before = await find(app, ref)
+        _check_revision(before, if_revision)
+        changes = update_changes(patch, before, app.settings)
+        try:
+            with telling():
+                # Half a timing was merged with what was read, so what was read must still hold.
+                changed = await app.schedules.update(before.id, if_revision=before.revision, by=by, **changes)
+                return await _answer(app, changed)
+        except RevisionStale:
+            if if_revision is not None or not last:
+                raise
+    raise AssertionError("the last try answers or raises")
+
+
+async def put_schedule(
+    app: Duly, ref: str, body: object, if_revision: int | None = None, *, by: str | None = None
+) -> PutAnswer:
+    """Create the schedule of this key, or make it exactly what the body says."""
+    key = ref
+    if is_id(ref):
+        key = (await find(app, ref)).key
+    elif not is_key(ref):
+        raise _unknown(ref)
+    arguments = create_arguments(read(ScheduleBody, body), app.settings, key)
+    with telling():
+        stored = await app.schedules.put(if_revision=if_revision, by=by, **arguments)
+        return PutAnswer(await _answer(app, stored.schedule), stored.created, stored.changed)
+
+
+async def delete_schedule(
+    app: Duly,
+    ref: str,
+    query: Mapping[str, str] | None = None,
+    if_revision: int | None = None,
+    *,
+    by: str | None = None,
+) -> None:
+    """Remove the schedule and keep its runs. Twice is fine."""
+    options = read_query(query or {}, queries.DELETE)
+    if not is_ref(ref):
+        raise _unknown(ref)
+    if if_revision is not None:
+        before = await app.schedules.get(ref)
+        if before is not None:
+            _check_revision(before, if_revision)
+    await app.schedules.delete(ref, cancel_running=options.get("cancelRunning", False), by=by)
+
+
+async def pause_schedule(app: Duly, ref: str, body: object = None, *, by: str | None = None) -> ScheduleAnswer:
+    """Stop firing, with a reason and if wished an end."""
+    given = read(PauseBody, {} if body is None else body)
+    findings = Findings()
+    with findings.at("/until"):
+        until = instant(given.until, "until")
+    findings.check()
+    reason = given.reason if isinstance(given.reason, str) else None
+    return await _changed(app, ref, lambda: app.schedules.pause(ref, reason=reason, until=until, by=by))
+
+
+async def resume_schedule(app: Duly, ref: str, body: object = None, *, by: str | None = None) -> ScheduleAnswer:
+    """Fire again from now on; with ``catchUp`` also what was passed by."""
+    given = read(ResumeBody, {} if body is None else body)
+    return await _changed(app, ref, lambda: app.schedules.resume(ref, catch_up=given.catch_up, by=by))
+
+
+async def cancel_schedule(app: Duly, ref: str, body: object = None, *, by: str | None = None) -> ScheduleAnswer:
+    """End the schedule and its waiting runs. Twice is fine."""
+    read(NoBody, {} if body is None else body)
+    return await _changed(app, ref, lambda: app.schedules.cancel(ref, by=by))
+
+
+async def trigger_schedule(app: Duly, ref: str, body: object = None) -> RunAnswer:
+    """Make a run now, without moving the schedule."""
+    given = read(TriggerBody, {} if body is None else body)
+    if not is_ref(ref):
+        raise _unknown(ref)
+    run_id = _chance.id(app.clock)
+    try:
+        with telling(payload="/payload"):
+            return run_answer(await app.schedules.trigger(ref, given.payload, force=given.force, id=run_id))
+    except StoreError as error:
+        raise EnqueueFailure(f"run {run_id} may not have been stored: {error}", id=run_id) from error
+
+
+async def list_executions(app: Duly, ref: str, query: Mapping[str, str]) -> PageAnswer[RunAnswer]:
+    """The runs of one schedule, newest first."""
+    where = read_query(query, queries.EXECUTIONS)
+    schedule = await find(app, ref)
+    page = await app.runs.list(schedule=schedule.id, **where)
+    return {"items": [run_answer(run, whole=False) for run in page.items], "nextCursor": page.next_cursor}
+
+
+async def upcoming(app: Duly, ref: str, query: Mapping[str, str]) -> PageAnswer[UpcomingAnswer]:
+    """The next windows of a schedule as it is now."""
+    count = read_query(query, queries.UPCOMING).get("count", 10)
+    if not is_ref(ref):
+        raise _unknown(ref)
+    windows = await app.schedules.upcoming(ref, count)
+    return {"items": [upcoming_answer(window) for window in windows], "nextCursor": None}
+
+
+async def preview(app: Duly, body: object) -> PreviewAnswer:
+    """The windows that a timing would have; nothing is stored."""
+    given = read(PreviewBody, body)
+    findings = Findings()
+    with findings.at("/after"):
+        after = instant(given.after, "after")
+    with findings.at("/jitter"):
+        jitter = jitter_of(given.jitter or None)
+    with findings.at():
+        key = check_key(given.key) if isinstance(given.key, str) else None
+    timing = new_timing(given, app.settings, findings)
+    windows = await app.schedules.preview(timing, after=after, count=given.count, key=key, jitter=jitter)
+    return preview_answer(timing, given.timezone or "UTC", windows)
+
+
+async def find(app: Duly, ref: str) -> Schedule:
+    """The schedule of an id or key; what is neither is as unknown as one that is not there."""
+    found = await app.schedules.get(ref) if is_ref(ref) else None
+    if found is None:
+        raise _unknown(ref)
+    return found
+
+
+def is_ref(ref: str) -> bool:
+    return is_id(ref) or is_key(ref)
+
+
+async def _changed(app: Duly, ref: str, change: Callable[[], Awaitable[Schedule]]) -> ScheduleAnswer:
+    if not is_ref(ref):
+        raise _unknown(ref)
+    with telling():
+        return await _answer(app, await change())
+
+
+async def _answer(app: Duly, schedule: Schedule) -> ScheduleAnswer:
+    return schedule_answer(schedule, app.settings, app.clock.now(), await _last_run(app, schedule))
+
+
+async def _last_run(app: Duly, schedule: Schedule) -> Run | None:
+    window_at = schedule.cursor.window_at
+    if schedule.cursor.last_fired_at is None or window_at is None:
+        return None
+    return await app.runs.get(window_run_id(schedule.id, window_at))
+
+
+def _check_revision(schedule: Schedule, if_revision: int | None) -> None:
+    if if_revision is not None and if_revision != schedule.revision:
+        raise RevisionStale(
+            f"schedule {schedule.key!r} is at revision {schedule.revision}, not {if_revision}; read it again",
+            id=schedule.id,
+            revision=schedule.revision,
+        )
+
+
+def _unknown(ref: str) -> NotFound:
+    return NotFound(f"there is no schedule with id or key {ref[:200]!r}", ref=ref)

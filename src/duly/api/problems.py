@@ -1,0 +1,97 @@
+"""Errors as RFC 9457 problems: which status, which words, and never a stack, a statement or a path."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from duly.core import errors
+from duly.core.errors import DulyError, Invalid
+
+from .findings import field_errors, in_json_words
+from .reading import BodyUnreadable
+
+MEDIA_TYPE = "application/problem+json"
+RETRY_AFTER = 1
+"""Seconds after which it is worth asking again when the store did not answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A class of problems: its status, the last word of its type, and its title."""
+
+    status: int
+    name: str
+    title: str
+
+    @property
+    def type(self) -> str:
+        return f"urn:duly:problem:{self.name}"
+
+
+UNREADABLE = Kind(400, "invalid-json", "The body cannot be read")
+FORBIDDEN = Kind(403, "forbidden", "Not allowed")
+NOT_FOUND = Kind(404, "not-found", "Not found")
+NOT_ALLOWED = Kind(405, "method-not-allowed", "The method is not allowed here")
+TOO_SLOW = Kind(408, "request-timeout", "The request took too long to arrive")
+CONFLICT = Kind(409, "conflict", "The present state does not allow it")
+STALE = Kind(412, "precondition-failed", "Someone else changed it")
+TOO_LARGE = Kind(413, "payload-too-large", "Too large")
+UNSUPPORTED = Kind(415, "unsupported-media-type", "Only JSON is read")
+NOT_VALID = Kind(422, "validation-error", "Something is not valid")
+INTERNAL = Kind(500, "internal-error", "Something went wrong here")
+UNAVAILABLE = Kind(503, "unavailable", "The store does not answer")
+
+# The first that fits.
+_KINDS: tuple[tuple[type[DulyError], Kind], ...] = (
+    (BodyUnreadable, UNREADABLE),
+    (errors.PayloadTooLarge, TOO_LARGE),
+    (errors.Invalid, NOT_VALID),
+    (errors.NotFound, NOT_FOUND),
+    (errors.RevisionStale, STALE),
+    (errors.Conflict, CONFLICT),
+    (errors.StoreError, UNAVAILABLE),
+)
+_STORE_WORDS = {
+    errors.StoreUnavailable.code: "the store could not be reached, and nothing was done; try again",
+    errors.OutcomeUnknown.code: "the store did not answer in time: it may have been done or not; look, or try again",
+    errors.EnqueueFailure.code: "the run may not have been stored; trying again is safe",
+}
+_EXTENSIONS = {"existing_id": "existingId", "revision": "revision", "run_id": "runId", "id": "id"}
+
+
+def problem_of(error: DulyError) -> tuple[int, dict[str, Any]]:
+    """The status and the problem document of an error.
+
+    A failure of the store or of ours is told in words of our own: the error's may hold what is nobody's business.
+    """
+    kind = next((kind for base, kind in _KINDS if isinstance(error, base)), INTERNAL)
+    if kind is INTERNAL:
+        return kind.status, internal()
+    detail = (
+        _STORE_WORDS.get(error.code, "the store did not answer; try again")
+        if kind is UNAVAILABLE
+        else in_json_words(error.message)
+    )
+    extra: dict[str, Any] = {
+        name: error.details[word] for word, name in _EXTENSIONS.items() if error.details.get(word) is not None
+    }
+    if isinstance(error, Invalid) and (found := field_errors(error)):
+        extra["errors"] = found
+    if kind is UNAVAILABLE:
+        extra["retryAfterSeconds"] = RETRY_AFTER
+    return kind.status, problem(kind, error.code, detail, **extra)
+
+
+def problem(kind: Kind, code: str, detail: str, **extra: Any) -> dict[str, Any]:
+    """A problem document; ``code`` is stable, ``detail`` is for people."""
+    return {
+        "type": kind.type, "title": kind.title, "status": kind.status, "code": code, "detail": detail, **extra
+    }  # fmt: skip
+
+
+def internal() -> dict[str, Any]:
+    """The problem of an error that nobody foresaw; the log knows more, under the request's id."""
+    return problem(
+        INTERNAL, "INTERNAL_ERROR", "an unexpected error; the log of the server has it under this request id"
+    )

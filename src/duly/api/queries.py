@@ -1,0 +1,90 @@
+"""Query parameters: text becomes values, and what is not known or not allowed is refused by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from duly.core.errors import ValidationFailed
+from duly.core.ids import is_id
+from duly.core.run import RunStatus
+from duly.core.schedule import ScheduleStatus
+from duly.core.timing.refusal import shortened
+
+from .findings import Findings
+
+Read = Callable[[str], Any]
+
+
+def whole_number(least: int, most: int) -> Read:
+    def read(text: str) -> int:
+        if text.isascii() and text.isdigit() and len(text) <= 10 and least <= int(text) <= most:
+            return int(text)
+        raise ValidationFailed(f"it is {shortened(text)}; expected a whole number from {least} to {most}")
+
+    return read
+
+
+def word(*allowed: str) -> Read:
+    def read(text: str) -> str:
+        if text in allowed:
+            return text
+        raise ValidationFailed(f"it is {shortened(text)}; expected {' | '.join(allowed)}")
+
+    return read
+
+
+def truth(text: str) -> bool:
+    return bool(word("true", "false")(text) == "true")
+
+
+def text_of(most: int) -> Read:
+    def read(text: str) -> str:
+        if len(text) <= most and text.isprintable():
+            return text
+        raise ValidationFailed(f"it is {shortened(text)}; expected at most {most} printable characters")
+
+    return read
+
+
+def cursor(text: str) -> str:
+    if is_id(text):
+        return text
+    raise ValidationFailed(f"it is {shortened(text)}; expected the nextCursor of the page before")
+
+
+PAGE: Mapping[str, Read] = {"limit": whole_number(1, 200), "cursor": cursor}
+SCHEDULES: Mapping[str, Read] = {
+    "enabled": truth,
+    "jobType": text_of(100),
+    "owner": text_of(128),
+    "tenant": text_of(128),
+    "topic": text_of(200),
+    "tag": text_of(100),
+    "status": word(*ScheduleStatus),
+    "q": text_of(200),
+    **PAGE,
+}
+EXECUTIONS: Mapping[str, Read] = {"status": word(*RunStatus), **PAGE}
+RUNS: Mapping[str, Read] = {"scheduleId": text_of(200), "jobType": text_of(100), **EXECUTIONS}
+UPCOMING: Mapping[str, Read] = {"count": whole_number(1, 100)}
+DELETE: Mapping[str, Read] = {"cancelRunning": truth}
+NONE: Mapping[str, Read] = {}
+
+
+def read_query(query: Mapping[str, str], known: Mapping[str, Read]) -> dict[str, Any]:
+    """The values of the parameters given; raises with everything that is wrong with them."""
+    findings = Findings()
+    values: dict[str, Any] = {}
+    for name, text in query.items():
+        reader = known.get(name)
+        if reader is None:
+            expected = ", ".join(known) or "none"
+            findings.add(f"query parameter {shortened(name)} is not known here; expected {expected}", parameter=name)
+            continue
+        try:
+            values[name] = reader(text)
+        except ValidationFailed as error:
+            findings.add(error.message.replace("it is", f"query parameter {name} is", 1), parameter=name)
+    findings.check()
+    return values
