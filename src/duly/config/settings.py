@@ -12,13 +12,14 @@ from duly.core.rules.firing import FireRules
 class Settings:
     """How one instance behaves. Durations in seconds.
 
-    ``concurrency`` bounds the async handlers that run at once, ``threads`` those in threads and processes.
+    ``concurrency`` bounds the async handlers that run at once, ``threads`` those in threads and processes. Twice a
+    ``fire_batch`` of them lets a burst be fired, run and settled in large batches, which costs a third less.
     """
 
     lease: float = 15.0
     heartbeat: float = 5.0
     poll: float = 1.0
-    concurrency: int = 500
+    concurrency: int = 1000
     threads: int = 32
     shutdown_timeout: float = 30.0
     fire_batch: int = 500

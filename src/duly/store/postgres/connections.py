@@ -14,6 +14,7 @@ from psycopg.rows import TupleRow, tuple_row
 
 from duly.core.errors import StoreUnavailable
 from duly.store.postgres.target import Target
+from duly.store.postgres.wire import Wire
 
 Connection = psycopg.Connection[TupleRow]
 _PREPARE_AFTER = 2
@@ -25,11 +26,11 @@ class Lent:
     ``committing`` is set by whoever sends the COMMIT of a write; ``warnings`` collects what the server warned of.
     """
 
-    __slots__ = ("committing", "connection", "cursor", "warnings")
+    __slots__ = ("committing", "connection", "warnings", "wire")
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
-        self.cursor = connection.cursor()
+        self.wire = Wire(connection)
         self.committing = False
         self.warnings: list[str] = []
         connection.add_notice_handler(self._on_notice)
@@ -52,7 +53,7 @@ class Lent:
             if status == TransactionStatus.ACTIVE:
                 self.close()
             elif not self.broken:
-                self.cursor.execute("ROLLBACK", prepare=False)
+                self.wire.run(b"ROLLBACK")
         except psycopg.Error:
             self.close()
 

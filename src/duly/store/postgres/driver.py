@@ -143,9 +143,9 @@ class PostgresDriver:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
     def _send_hints(self, hints: str) -> None:
-        text = self._notify.text
+        ask = (self._notify, [hints.encode()])
         seconds = min(_HINT_WITHIN_S, self._limits.operation)
-        self._transactions.run(lambda lent: lent.cursor.execute(text, {"hints": hints}, prepare=False), seconds)
+        self._transactions.run(lambda lent: lent.wire.ask(ask), seconds)
 
     def _listen(self) -> None:
         if self._listeners and self._listener is None:

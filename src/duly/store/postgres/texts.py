@@ -1,6 +1,6 @@
-"""The SQL files, as psycopg wants them.
+"""The SQL files, as psycopg and libpq want them.
 
-A parameter is written ``:name`` in the file. ``queries/`` are run with parameters (``%(name)s`` to psycopg);
+A parameter is written ``:name`` in the file. ``queries/`` are run with parameters;
 ``transactions/`` may hold several statements for one round trip, which cannot have parameters: the few numbers in them
 are filled in.
 """
@@ -20,20 +20,24 @@ _UNPREPARED = "-- Unprepared:"
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement; ``prepare`` is False where the parameters decide the plan.
+    """One statement, for a cursor of psycopg (``text``) and for libpq (``numbered``, its parameters by ``names``).
 
-    ``spread`` are columns of which the text takes the first element for rows that have none: one that is the same in
-    every row may be sent as one element, which saves both sides the work.
+    ``prepare`` is False where the parameters decide the plan. ``spread`` are columns of which the text takes the first
+    element for rows that have none: one that is the same in every row may be sent as one element, which saves both
+    sides the work.
     """
 
+    name: bytes
     text: bytes
+    numbered: bytes
+    names: tuple[str, ...]
     prepare: bool
     spread: frozenset[str]
 
 
 def load_queries() -> dict[str, Statement]:
     """Read every statement of ``queries/`` by name."""
-    return {_stem(file): as_statement(file.read_text("utf-8")) for file in _files("queries")}
+    return {_stem(file): as_statement(file.read_text("utf-8"), _stem(file)) for file in _files("queries")}
 
 
 def load_migrations() -> dict[int, bytes]:
@@ -52,11 +56,15 @@ def fill_in(text: str, numbers: dict[str, int]) -> bytes:
     return _PARAMETER.sub(lambda found: str(int(numbers[found[1]])), text).encode()
 
 
-def as_statement(text: str) -> Statement:
-    """A text with parameters, for psycopg."""
-    escaped = _without_comments(text).replace("%", "%%")
+def as_statement(text: str, name: str = "") -> Statement:
+    """A text with parameters; with a name it can be prepared."""
+    plain = _without_comments(text)
+    names = tuple(dict.fromkeys(_PARAMETER.findall(plain)))
     return Statement(
-        _PARAMETER.sub(r"%(\1)s", escaped).encode(),
+        name=b"duly_" + name.encode(),
+        text=_PARAMETER.sub(r"%(\1)s", plain.replace("%", "%%")).encode(),
+        numbered=_PARAMETER.sub(lambda found: f"${names.index(found[1]) + 1}", plain).encode(),
+        names=names,
         prepare=not text.startswith(_UNPREPARED),
         spread=frozenset(_SPREAD.findall(text)),
     )

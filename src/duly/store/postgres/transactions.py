@@ -56,7 +56,7 @@ class Transactions:
 
         def work(lent: Lent) -> T:
             now = self._begin(lent, self._begin_write)
-            value = run_program(lent.cursor, self.statements, transaction(now))
+            value = run_program(lent.wire, self.statements, transaction(now))
             self._commit(lent)
             return value
 
@@ -67,8 +67,8 @@ class Transactions:
 
         def work(lent: Lent) -> T:
             now = self._begin(lent, self._begin_read)
-            value = run_program(lent.cursor, self.statements, transaction(now))
-            lent.cursor.execute("COMMIT", prepare=False)
+            value = run_program(lent.wire, self.statements, transaction(now))
+            lent.wire.run(b"COMMIT")
             return value
 
         return self.run(work, self._limits.operation)
@@ -137,13 +137,8 @@ class Transactions:
 
     def _begin(self, lent: Lent, text: bytes) -> int:
         """Start the transaction, set its limits and read the store's clock, in one round trip."""
-        cursor = lent.cursor
-        cursor.execute(text, prepare=False)
-        while cursor.nextset():
-            pass
-        row = cursor.fetchone()
-        assert row is not None
-        return int(row[0]) if self._clock is None else self._clock.now()
+        answer = lent.wire.run(text).get_value(0, 0)
+        return int(answer or 0) if self._clock is None else self._clock.now()
 
     def _commit(self, lent: Lent) -> None:
         """Commit, and believe it only if the server says so without a word of warning.
@@ -152,8 +147,7 @@ class Transactions:
         """
         lent.warnings.clear()
         lent.committing = True
-        lent.cursor.execute("COMMIT", prepare=False)
-        if lent.cursor.statusmessage != "COMMIT":
+        if lent.wire.run(b"COMMIT").command_status != b"COMMIT":
             raise StoreUnavailable(f"PostgreSQL at {self._where} rolled the transaction back; nothing was done")
         if lent.warnings:
             raise outcome_unknown(self._where, lent.warnings[0])
