@@ -20,6 +20,7 @@ from duly.core.rules.firing import FireRules, first_cursor, plan
 from duly.core.rules.overlap import admit_manual
 from duly.core.rules.settling import Again, after_run, lane_release
 from duly.core.rules.settling import settle as decide
+from duly.core.rules.suspects import ONE, Room, Suspect, choose
 from duly.core.run import (
     Cancelled,
     Claim,
@@ -535,18 +536,26 @@ class Model:
 
     # Claiming and settling
 
-    async def claim_runs(self, session: int, *, jobs: Sequence[str], limit: int) -> Claimed:
+    async def claim_runs(self, session: int, *, jobs: Sequence[str], limit: int, suspects: Room = ONE) -> Claimed:
         now = self._clock.now()
         if session not in self.instances:
             return Claimed(now, [], alive=False)
         waiting = [run for run in self.runs.values() if run.claimed_by is None and run.hold == 0]
         ready = [run for run in waiting if run.due_at <= now and run.job in jobs]
-        ready.sort(key=lambda run: (-run.priority, run.queue, run.due_at, run.slot))
+        ready += [run for run in self.runs.values() if run.claimed_by is None and run.hold == 5 and run.job in jobs]
+        lines = {(-run.priority, run.queue, run.hold != 5) for run in ready}
         claims: list[Claim] = []
-        for run in ready[:limit]:
-            self._give(run, session, now)
-            claims.append(self._claim(run))
-        claims.sort(key=lambda claim: (-self.runs[claim.id].priority, claim.queue, claim.due_at, claim.id))
+        for priority, queue, fresh in sorted(lines):
+            line = [r for r in ready if (-r.priority, r.queue, r.hold != 5) == (priority, queue, fresh)]
+            line.sort(key=lambda run: (run.due_at, run.slot, run.id))
+            if not fresh:
+                chosen, suspects = choose(
+                    [Suspect(r.id, r.attempt, r.max_attempts) for r in line[: limit - len(claims)]], suspects
+                )
+                line = [run for run in line if run.id in chosen]
+            for run in sorted(line[: limit - len(claims)], key=lambda run: (run.due_at, run.id)):
+                self._give(run, session, now)
+                claims.append(replace(self._claim(run), suspect=not fresh))
         later = [run.due_at for run in waiting if run.due_at > now]
         return Claimed(now, claims, next_due_at=min(later, default=None) if len(claims) < limit else None)
 
@@ -626,6 +635,8 @@ class Model:
             run.claimed_by = run.deadline_at = None
             run.due_at = now + verdict.after_ms
             run.attempt -= not verdict.spends_attempt
+            if verdict.suspect is not None:
+                run.hold = 5 if verdict.suspect else 0
             return None
         self._end(run, now, verdict.status, verdict.reason, verdict.error, verdict.result)
         return verdict.status
@@ -794,7 +805,10 @@ class Model:
                 run.hold = 2
             elif run.hold == 2 and run.job in known:
                 run.hold = 0
+        suspects = [run for run in self.runs.values() if run.hold == 5 and run.claimed_by is None]
         held = [run.job for run in self.runs.values() if run.hold == 2]
+        if any("worker" in instance.roles for instance in live):
+            held += [run.job for run in suspects if run.job not in known]
         return [(job, held.count(job)) for job in sorted(set(held))]
 
     async def purge_history(self, *, finished_before: int, limit: int) -> int:

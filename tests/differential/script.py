@@ -13,6 +13,7 @@ from duly.core.policy import Backoff, CatchUp, Missed, Overlap, Retry
 from duly.core.rules import editing
 from duly.core.rules.editing import Change
 from duly.core.rules.firing import FireRules
+from duly.core.rules.suspects import Room
 from duly.core.run import Cancelled, Claim, Completed, Failed, Outcome, Released, RunStatus, Snoozed
 from duly.core.schedule import Definition, Facts, Schedule, Target, TargetKind
 from duly.core.timing import Cron, Every, Jitter, Once, Timing
@@ -288,9 +289,9 @@ class Script:
         limit = draw.choice((1, 4, MANY)) if len(order) == len(set(order)) else MANY
         session, jobs = draw.choice(self._sessions), draw.sample(JOBS, draw.choice((1, 2, 3)))
         self._claiming = session
-        return Operation(
-            f"claim {limit} of {jobs} for {session}", lambda store: store.claim_runs(session, jobs=jobs, limit=limit)
-        )
+        room = draw.choice((Room(0, alone=False), Room(), Room(3, alone=False), Room(MANY)))
+        call = lambda store: store.claim_runs(session, jobs=jobs, limit=limit, suspects=room)
+        return Operation(f"claim {limit} of {jobs} for {session}, {room}", call)
 
     def settle(self) -> Operation | None:
         held = [(c, s) for c, s in self._claims if self._holds(c, s)]

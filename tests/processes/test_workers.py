@@ -87,8 +87,6 @@ async def test_e5_a_run_that_kills_its_process_ends_failed_after_its_attempts(fl
     fleet.check_ledger()
 
 
-@pytest.mark.parametrize("fleet", ["sqlite"], indirect=True)
-@pytest.mark.xfail(reason="whatever a process held when it died loses an attempt, and is claimed together again")
 async def test_i11_the_runs_beside_one_that_kills_its_process_are_not_failed_with_it(fleet: Fleet) -> None:
     await fleet.start_all("w0", "w1")
     async with fleet.client() as client:

@@ -115,6 +115,18 @@ MUTANTS = (
         (CONTRACT,),
     ),
     Mutant(
+        "suspects-together",
+        "runs that were lost with their process are claimed together again",
+        (
+            (
+                "src/duly/core/rules/suspects.py",
+                "return self.attempt > 1 or self.attempt + 1 >= self.max_attempts",
+                "return False",
+            ),
+        ),
+        (CONTRACT, ("tests/engine/test_suspects.py", "-k", "sqlite")),
+    ),
+    Mutant(
         "dead-session-claims",
         "a session that was declared dead goes on claiming",
         _queries(

@@ -39,13 +39,14 @@ class RunKind(StrEnum):
 
 
 class Hold(IntEnum):
-    """Why an open run is not to be claimed although it is due."""
+    """Why an open run is not to be claimed with the others although it is due; a suspect stays one while it runs."""
 
     NONE = 0
     LANE = 1
     UNKNOWN_JOB = 2
     OUTSIDE = 3
     SIGNAL = 4
+    SUSPECT = 5
 
 
 class Reason(StrEnum):
@@ -141,6 +142,7 @@ class Claim:
     timeout_ms: int | None
     tenant: str
     definition: Definition | None = None
+    suspect: bool = False
 
     @property
     def key(self) -> str | None:

@@ -18,6 +18,7 @@ from .deadlines import Deadlines
 from .places import Places
 from .registry import Handler, Mode, Registry
 from .settler import Settler
+from .suspects import Suspects
 from .threads import Threads
 
 _RELEASED = Released()
@@ -51,6 +52,7 @@ class Worker:
         self._wake = wake
         self._threads = Threads(settings.threads)
         self._deadlines = Deadlines()
+        self._suspects = Suspects(clock, settings.lease)
         self._active: dict[str, Attempt] = {}
         self._doubtful: dict[str, tuple[int, float]] = {}
         self._on_loop = Places(settings.concurrency, lambda: registry.names_of(Mode.ASYNC))
@@ -81,7 +83,9 @@ class Worker:
         free = places.free
         places.reserved += free
         try:
-            claimed = await self._store.claim_runs(session, jobs=sorted(places.jobs), limit=free)
+            claimed = await self._store.claim_runs(
+                session, jobs=sorted(places.jobs), limit=free, suspects=self._suspects.room()
+            )
         finally:
             places.reserved -= free
         if not claimed.alive:
@@ -121,6 +125,8 @@ class Worker:
             return
         attempt = Attempt(claim, session, handler, self._threads, self._deadlines, self._settings.result_limit)
         self._active[claim.id] = attempt
+        if claim.suspect:
+            self._suspects.begin(claim)
         self._places(handler).taken += 1
         self._idle.clear()
         self._observer.attempt_started(claim)
@@ -144,6 +150,8 @@ class Worker:
         self._observer.attempt_ended(claim, outcome)
         if not attempt.lost:
             self._settler.add(Settlement(claim, attempt.session, outcome, self._retry(claim, attempt.handler)))
+        if claim.suspect and self._suspects.end(claim.id):
+            self._wake()
         self._wake_if_waiting(places)
 
     def _places(self, handler: Handler) -> Places:

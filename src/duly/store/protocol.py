@@ -12,6 +12,7 @@ from typing import Protocol
 
 from duly.core.rules.editing import Change
 from duly.core.rules.firing import FireRules
+from duly.core.rules.suspects import ONE, Room
 from duly.core.run import Run
 from duly.core.schedule import Schedule
 
@@ -107,8 +108,11 @@ class Runs(Protocol):
 
 
 class Claiming(Protocol):
-    async def claim_runs(self, session: int, *, jobs: Sequence[str], limit: int) -> Claimed:
-        """Give a live session up to ``limit`` due runs of jobs it knows; fence and attempt grow by one."""
+    async def claim_runs(self, session: int, *, jobs: Sequence[str], limit: int, suspects: Room = ONE) -> Claimed:
+        """Give a live session up to ``limit`` due runs of jobs it knows; fence and attempt grow by one.
+
+        Runs whose last attempt was lost are suspects: the session gets no more of them than it has room for.
+        """
         ...
 
     async def settle(self, settlements: Sequence[Settlement]) -> Settled:

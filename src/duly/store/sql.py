@@ -9,6 +9,7 @@ from typing import Any
 from duly.core.errors import ConfigurationError, StoreError
 from duly.core.rules.editing import Change
 from duly.core.rules.firing import FireRules
+from duly.core.rules.suspects import ONE, Room
 from duly.core.run import Run
 from duly.core.schedule import Schedule
 
@@ -172,9 +173,16 @@ class SqlStore:
 
     # Claiming
 
-    async def claim_runs(self, session: int, *, jobs: Sequence[str], limit: int) -> Claimed:
+    async def claim_runs(self, session: int, *, jobs: Sequence[str], limit: int, suspects: Room = ONE) -> Claimed:
         return await self._write(
-            partial(claiming.claim_runs, session=session, jobs=jobs, limit=limit, definitions=self._definitions)
+            partial(
+                claiming.claim_runs,
+                session=session,
+                jobs=jobs,
+                limit=limit,
+                suspects=suspects,
+                definitions=self._definitions,
+            )
         )
 
     async def settle(self, settlements: Sequence[Settlement]) -> Settled:

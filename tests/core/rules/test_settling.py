@@ -35,10 +35,10 @@ def again(attempt, outcome="failed"):
         (Failed("boom", timed_out=True), 2, again(2, "timed_out")),
         (Failed("boom", timed_out=True), 3, Finish(RunStatus.FAILED, Reason.TIMEOUT, "boom")),
         (Failed("boom", fatal=True), 1, Finish(RunStatus.FAILED, Reason.FATAL, "boom")),
-        (Lost("gone"), 2, Again(0, True, "gone", "lost")),
+        (Lost("gone"), 2, Again(0, True, "gone", "lost", suspect=True)),
         (Lost("gone"), 3, Finish(RunStatus.FAILED, Reason.LOST, "gone")),
-        (Cancelled(), 3, Again(0, False, None, "released")),
-        (Released(), 3, Again(0, False, None, "released")),
+        (Cancelled(), 3, Again(0, False, None, "released", suspect=None)),
+        (Released(), 3, Again(0, False, None, "released", suspect=None)),
         (Snoozed(90_000), 3, Again(90_000, False, None, "snoozed")),
     ],
 )

@@ -12,6 +12,7 @@ from duly.store.postgres import migrating, postgres_store, texts
 from duly.store.postgres.driver import PostgresDriver
 from tests.store.postgres.making import ask, put
 
+NEXT = max(texts.load_migrations()) + 1
 OPEN = """
 import sys
 from duly.store.postgres.driver import PostgresDriver
@@ -58,7 +59,7 @@ def test_ten_processes_set_up_one_empty_database(fresh_postgres: str):
     errors = [process.communicate()[1] for process in started]
     assert errors == [""] * 10
     assert [process.returncode for process in started] == [0] * 10
-    assert ask(fresh_postgres, "SELECT schema FROM duly_meta") == [1]
+    assert ask(fresh_postgres, "SELECT schema FROM duly_meta") == [NEXT - 1]
 
 
 async def test_opening_again_changes_nothing(fresh_postgres: str):
@@ -70,8 +71,8 @@ async def test_opening_again_changes_nothing(fresh_postgres: str):
 
 async def test_a_newer_schema_is_refused_by_name(fresh_postgres: str):
     await open_store(fresh_postgres)
-    tell(fresh_postgres, "UPDATE duly_meta SET schema = 7")
-    with pytest.raises(SchemaMismatch, match=r"has schema 7.*knows schema 1.*install the newer duly"):
+    tell(fresh_postgres, "UPDATE duly_meta SET schema = 77")
+    with pytest.raises(SchemaMismatch, match=rf"has schema 77.*knows schema {NEXT - 1}.*install the newer duly"):
         await open_store(fresh_postgres, migrate=True)
 
 
@@ -88,22 +89,22 @@ async def test_tables_of_others_with_our_prefix_are_refused(fresh_postgres: str,
 
 async def test_an_older_schema_is_upgraded_only_when_asked(fresh_postgres: str, monkeypatch: pytest.MonkeyPatch):
     await open_store(fresh_postgres)
-    steps = texts.load_migrations() | {2: b"CREATE TABLE duly_new (id int); CREATE INDEX ON duly_new (id)"}
+    steps = texts.load_migrations() | {NEXT: b"CREATE TABLE duly_new (id int); CREATE INDEX ON duly_new (id)"}
     monkeypatch.setattr(migrating, "load_migrations", lambda: steps)
-    with pytest.raises(SchemaMismatch, match=r"has schema 1.*needs schema 2; run `duly db migrate`"):
+    with pytest.raises(SchemaMismatch, match=rf"has schema {NEXT - 1}.*needs schema {NEXT}; run `duly db migrate`"):
         await open_store(fresh_postgres)
     await asyncio.gather(*(open_store(fresh_postgres, migrate=True) for _ in range(3)))
-    assert ask(fresh_postgres, "SELECT schema FROM duly_meta") == [2]
+    assert ask(fresh_postgres, "SELECT schema FROM duly_meta") == [NEXT]
     await open_store(fresh_postgres)
 
 
 async def test_a_migration_that_fails_leaves_the_old_schema(fresh_postgres: str, monkeypatch: pytest.MonkeyPatch):
     await open_store(fresh_postgres)
-    steps = texts.load_migrations() | {2: b"CREATE TABLE duly_new (id int); SELECT 1 / 0"}
+    steps = texts.load_migrations() | {NEXT: b"CREATE TABLE duly_new (id int); SELECT 1 / 0"}
     monkeypatch.setattr(migrating, "load_migrations", lambda: steps)
     with pytest.raises(Exception, match="division by zero"):
         await open_store(fresh_postgres, migrate=True)
-    assert ask(fresh_postgres, "SELECT schema FROM duly_meta") == [1]
+    assert ask(fresh_postgres, "SELECT schema FROM duly_meta") == [NEXT - 1]
 
 
 async def test_a_schema_of_the_search_path_is_used(fresh_postgres: str):

@@ -128,12 +128,20 @@ PREPARED: dict[str, tuple[dict[str, Any], str]] = {
         },
         "duly_runs_ready",
     ),
+    "waiting_suspects": (
+        {"queue": "queue1", "priority": 1, "jobs": ["job1", "job3"], "now": NOW, "limit": 5},
+        "duly_runs_suspects",
+    ),
+    "claim_suspects": ({"ids": SOME, "now": NOW, "session": 1, "deadline_grace": 1}, "duly_runs_suspects"),
     "complete_runs": (
         {"id": SOME, "fence": [1, 1, 1], "session": [1, 1, 1], "result": [None] * 3, "reason": [None] * 3, "now": NOW},
         "duly_runs_pkey",
     ),
     "return_runs": (
-        {"id": SOME, "fence": [1, 1, 1], "session": [1, 1, 1], "due_at": [1] * 3, "attempt": [1] * 3},
+        {
+            "id": SOME, "fence": [1, 1, 1], "session": [1, 1, 1], "due_at": [1] * 3, "attempt": [1] * 3,
+            "hold": [None] * 3,
+        },
         "duly_runs_pkey",
     ),
     "lock_cursors": ({"ids": SOME}, "duly_cursors_pkey"),
@@ -142,7 +150,7 @@ PREPARED: dict[str, tuple[dict[str, Any], str]] = {
     "read_run": ({"id": "00000000-0000-0000-0000-000000000001"}, "duly_history_pkey"),
     "held_runs": ({"session": 3}, "duly_runs_held"),
     "lost_runs": ({"now": NOW, "cancelled_before": NOW, "limit": 100}, "duly_runs_held"),
-    "unknown_jobs": ({}, "duly_runs_unknown"),
+    "unknown_jobs": ({"now": NOW}, "duly_runs_unknown"),
     "expired_pauses": ({"now": NOW, "limit": 10}, "duly_schedules_pause"),
     "purge_history": ({"finished_before": NOW, "limit": 10}, "duly_history_pkey"),
     "find_client_request": ({"tenant": "t1", "client_request_id": "x"}, "duly_schedules_client_request"),

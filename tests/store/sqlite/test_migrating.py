@@ -14,6 +14,7 @@ from duly.store.sqlite.migrating import load_migrations
 from tests.store.sqlite.conftest import Opener
 from tests.store.sqlite.making import add
 
+NEXT = max(load_migrations()) + 1
 OPENER = """
 import asyncio, sys
 from duly.runtime.clock import SystemClock
@@ -125,16 +126,16 @@ async def test_an_older_schema_is_upgraded(
     opener: Opener, raw: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await (await opener()).close()
-    monkeypatch.setitem(load_migrations(), 2, "ALTER TABLE duly_tenants ADD COLUMN quota INTEGER")
+    monkeypatch.setitem(load_migrations(), NEXT, "ALTER TABLE duly_tenants ADD COLUMN quota INTEGER")
     await opener()
-    assert raw.execute("SELECT schema FROM duly_meta").get == 2
+    assert raw.execute("SELECT schema FROM duly_meta").get == NEXT
     await opener()
 
 
 async def test_a_migration_that_fails_changes_nothing(
     opener: Opener, raw: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(load_migrations(), 2, "CREATE TABLE duly_more (id); CREATE TABLE duly_more (id)")
+    monkeypatch.setitem(load_migrations(), NEXT, "CREATE TABLE duly_more (id); CREATE TABLE duly_more (id)")
     with pytest.raises(Exception, match="duly_more already exists"):
         await opener()
     assert raw.execute("SELECT count(*) FROM sqlite_schema").get == 0

@@ -12,6 +12,7 @@ from duly.store.sqlite.statements import execute, load_statements
 from duly.store.statements import Batch, Query, batch, columns, query
 
 SMALL = ("duly_meta", "duly_tenants", "duly_instances", "duly_leases")
+SELDOM = {"duly_runs_unknown", "duly_runs_suspects"}
 STORED = 3_000
 NO_FILTER = dict.fromkeys(("tenant", "owner", "job", "topic", "tag", "status", "enabled", "app", "q", "after"))
 
@@ -34,7 +35,7 @@ def test_no_statement_walks_a_big_table(connection: apsw.Connection, name: str) 
         aliases = _aliases(statement.text, big)
         for *_, line in plan:
             words = str(line).split()
-            walks = words[0] == "SCAN" and words[1] in aliases and "duly_runs_unknown" not in words
+            walks = words[0] == "SCAN" and words[1] in aliases and not SELDOM & set(words)
             assert not walks, f"{name}: {line}"
 
 
@@ -61,7 +62,7 @@ STEPS: list[tuple[str, Query | Batch, int]] = [
     ("open runs", batch("open_runs", {"schedule_id": ["s0007", "s0008", "none"]}), 2),
     ("held", query("held_runs", session=1), 0),
     ("lost", query("lost_runs", now=5, cancelled_before=0, limit=10), 0),
-    ("unknown", query("unknown_jobs"), 0),
+    ("unknown", query("unknown_jobs", now=5), 0),
     ("pauses", query("expired_pauses", now=5, limit=10), 0),
     ("purgeable", query("purgeable_schedules", ended_before=5, limit=10), 0),
     ("old history", query("purge_history", finished_before=5, limit=10), 0),

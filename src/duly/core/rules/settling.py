@@ -39,12 +39,16 @@ class Finish:
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """The run is pending again, due ``after_ms`` from now; ``outcome`` names the attempt's end in its record."""
+    """The run is pending again, due ``after_ms`` from now; ``outcome`` names the attempt's end in its record.
+
+    ``suspect``: whether its process died with it. None leaves that as it was: it was given back before it could show.
+    """
 
     after_ms: int
     spends_attempt: bool
     error: str | None
     outcome: str
+    suspect: bool | None = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ class PauseRequest:
 
 
 _CANCELLED = Finish(RunStatus.CANCELLED, Reason.CANCEL_REQUESTED)
-_RELEASED = Again(0, spends_attempt=False, error=None, outcome="released")
+_RELEASED = Again(0, spends_attempt=False, error=None, outcome="released", suspect=None)
 
 
 def settle(
@@ -73,7 +77,7 @@ def settle(
         case Lost(error) if attempt >= max_attempts:
             decision = Finish(RunStatus.FAILED, Reason.LOST, error)
         case Lost(error):
-            decision = Again(0, spends_attempt=True, error=error, outcome="lost")
+            decision = Again(0, spends_attempt=True, error=error, outcome="lost", suspect=True)
         case Cancelled() | Released():
             decision = _RELEASED
         case Snoozed(for_ms):

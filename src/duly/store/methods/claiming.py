@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
+from duly.core.rules.suspects import Room, Suspect, choose
 from duly.core.run import Claim
 from duly.core.schedule import Definition
 from duly.store.statements import Program, Row, query
@@ -15,25 +18,22 @@ DEADLINE_GRACE_MS = 30_000
 """How long past its timeout an attempt may still report before recovery takes the run."""
 
 
-def claim_runs(now: int, session: int, jobs: Sequence[str], limit: int, definitions: Definitions) -> Program[Claimed]:
+def claim_runs(
+    now: int, session: int, jobs: Sequence[str], limit: int, suspects: Room, definitions: Definitions
+) -> Program[Claimed]:
     """Take up to ``limit`` due runs for a live session; see ``Claiming.claim_runs``."""
     alive = yield query("hold_session", session=session)
     if not alive:
         return Claimed(now, [], alive=False)
     claims: list[Claim] = []
     lines = yield query("ready_lines")
-    for queue, priority in sorted(lines, key=lambda line: (-line[1], line[0])):
-        rows = yield query(
-            "claim_ready",
-            queue=queue,
-            priority=priority,
-            jobs=list(jobs),
-            now=now,
-            limit=limit - len(claims),
-            session=session,
-            deadline_grace=DEADLINE_GRACE_MS,
-        )
-        claims += sorted(map(read_claim, rows), key=lambda claim: (claim.due_at, claim.id))
+    for queue, priority, lost_before in sorted(lines, key=lambda line: (-line[1], line[0], not line[2])):
+        line = {"queue": queue, "priority": priority, "jobs": list(jobs), "now": now}
+        if lost_before:
+            taken, suspects = yield from _claim_suspects(now, line, session, limit - len(claims), suspects)
+        else:
+            taken = yield from _claim_ready(line, session, limit - len(claims))
+        claims += sorted(taken, key=lambda claim: (claim.due_at, claim.id))
         if len(claims) >= limit:
             break
     yield from attach_definitions(claims, definitions)
@@ -41,6 +41,25 @@ def claim_runs(now: int, session: int, jobs: Sequence[str], limit: int, definiti
     if len(claims) < limit:
         next_due_at = (yield query("next_due", now=now))[0][0]
     return Claimed(now, claims, next_due_at=next_due_at)
+
+
+def _claim_ready(line: dict[str, Any], session: int, limit: int) -> Program[list[Claim]]:
+    rows = yield query("claim_ready", **line, limit=limit, session=session, deadline_grace=DEADLINE_GRACE_MS)
+    return [read_claim(row) for row in rows]
+
+
+def _claim_suspects(
+    now: int, line: dict[str, Any], session: int, limit: int, room: Room
+) -> Program[tuple[list[Claim], Room]]:
+    """Take from a line of runs that were lost before as many as may be tried beside one another."""
+    if room.most <= 0:
+        return [], room
+    waiting = yield query("waiting_suspects", **line, limit=min(limit, room.most))
+    ids, room = choose([Suspect(*row) for row in waiting], room)
+    if not ids:
+        return [], room
+    rows = yield query("claim_suspects", ids=ids, now=now, session=session, deadline_grace=DEADLINE_GRACE_MS)
+    return [replace(read_claim(row), suspect=True) for row in rows], room
 
 
 def read_claim(row: Row) -> Claim:

@@ -19,7 +19,7 @@ def hold_unknown_jobs(now: int) -> Program[Sequence[tuple[str, int]]]:
     """Set aside due runs of jobs that no live instance knows; they are reported, never deleted."""
     yield query("hold_unknown_jobs", now=now)
     yield query("adopt_known_jobs", now=now)
-    rows = yield query("unknown_jobs")
+    rows = yield query("unknown_jobs", now=now)
     return [(row[0], row[1]) for row in rows]
 
 

@@ -12,14 +12,15 @@ from typing import Any, assert_never
 
 from duly.core.rules.settling import Again, Finish
 from duly.core.rules.settling import settle as decide
-from duly.core.run import Cancelled, Completed, Failed, Lost, Outcome, Reason, Released, RunStatus, Snoozed
+from duly.core.run import Cancelled, Completed, Failed, Hold, Lost, Outcome, Reason, Released, RunStatus, Snoozed
 from duly.store.statements import Program, batch, columns
 from duly.store.values import Settled, Settlement
 
 from .moving import Ended, Revision, lock_cursors, move_schedules
 
 FINISH = ("id", "fence", "session", "status", "reason", "error", "result")
-RETURN = ("id", "fence", "session", "due_at", "attempt")
+RETURN = ("id", "fence", "session", "due_at", "attempt", "hold")
+_HOLD = {True: int(Hold.SUSPECT), False: int(Hold.NONE), None: None}
 _STATUS = {status.value: status for status in RunStatus}
 ATTEMPT = ("run_id", "fence", "attempt", "outcome", "error", "started_at", "ended_at", "session")
 
@@ -117,7 +118,8 @@ def _decide_and_write(now: int, other: Sequence[Settlement]) -> Program[tuple[di
             reason = verdict.reason and verdict.reason.value
             finishes.append((*guard, verdict.status.value, reason, verdict.error, verdict.result))
         else:
-            returns.append((*guard, now + verdict.after_ms, attempt if verdict.spends_attempt else attempt - 1))
+            spent = attempt if verdict.spends_attempt else attempt - 1
+            returns.append((*guard, now + verdict.after_ms, spent, _HOLD[verdict.suspect]))
         if verdict.error is not None:
             outcome = verdict.outcome if isinstance(verdict, Again) else verdict.status.value
             attempts.append((id, s.claim.fence, attempt, outcome, verdict.error, started_at, now, s.session))

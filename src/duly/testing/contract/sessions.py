@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from duly.core.policy import Overlap
+from duly.core.rules.suspects import Room
 from duly.core.run import Hold
 from duly.testing.contract.access import Access
 from duly.testing.contract.trial import LEASE_MS, Trial
@@ -86,7 +87,7 @@ class TestSessions:
         recovered = await asyncio.gather(*(store.take_lost(limit=100, rules=trial.rules) for store in stores))
         taken = [id for answer in recovered for id in answer.runs]
         assert len(taken) == len(set(taken)) == 10
-        claims = await (await trial.worker()).claim()
+        claims = await (await trial.worker()).claim(suspects=Room(10))
         assert [claim.attempt for claim in claims] == [2] * 10
 
     async def test_a_run_that_kills_every_worker_ends_with_its_count_right(self, trial: Trial, access: Access) -> None:

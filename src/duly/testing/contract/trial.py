@@ -13,6 +13,7 @@ from duly.core.policy import Backoff, Retry
 from duly.core.rules import editing
 from duly.core.rules.editing import Change
 from duly.core.rules.firing import FireRules
+from duly.core.rules.suspects import ONE, Room
 from duly.core.run import Claim, Completed, Failed, Outcome, Run
 from duly.core.schedule import Definition, Facts, Schedule, Target, TargetKind
 from duly.core.timing import Every, Timing
@@ -171,8 +172,8 @@ class Worker:
     async def open(self) -> int:
         return await self.store.open_session(self.instance, lease_ms=LEASE_MS)
 
-    async def claim(self, limit: int = 100) -> list[Claim]:
-        claimed = await self.store.claim_runs(self.session, jobs=self.jobs, limit=limit)
+    async def claim(self, limit: int = 100, suspects: Room = ONE) -> list[Claim]:
+        claimed = await self.store.claim_runs(self.session, jobs=self.jobs, limit=limit, suspects=suspects)
         return list(claimed.claims)
 
     async def claim_one(self) -> Claim:

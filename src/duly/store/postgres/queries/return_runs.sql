@@ -1,7 +1,8 @@
 -- No index fits the guard on purpose: see complete_runs.
 UPDATE duly_runs AS r
-SET claimed_by = NULL, deadline_at = NULL, due_at = n.due_at, attempt = n.attempt
-FROM unnest(:id::uuid[], :fence::bigint[], :session::bigint[], :due_at::bigint[], :attempt::int[])
-    AS n (id, fence, session, due_at, attempt)
+SET claimed_by = NULL, deadline_at = NULL, due_at = n.due_at, attempt = n.attempt,
+    hold = coalesce(n.hold, r.hold)
+FROM unnest(:id::uuid[], :fence::bigint[], :session::bigint[], :due_at::bigint[], :attempt::int[], :hold::smallint[])
+    AS n (id, fence, session, due_at, attempt, hold)
 WHERE r.id = n.id AND r.fence = n.fence AND r.claimed_by IS NOT DISTINCT FROM n.session
 RETURNING r.id::text

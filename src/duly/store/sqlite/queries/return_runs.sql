@@ -1,3 +1,4 @@
-UPDATE duly_runs SET claimed_by = NULL, deadline_at = NULL, due_at = :due_at, attempt = :attempt
+UPDATE duly_runs SET
+    claimed_by = NULL, deadline_at = NULL, due_at = :due_at, attempt = :attempt, hold = coalesce(:hold, hold)
 WHERE id = :id AND fence = :fence AND claimed_by IS :session
 RETURNING id

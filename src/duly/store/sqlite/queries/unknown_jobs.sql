@@ -1,4 +1,13 @@
-SELECT job, count(*) FROM duly_runs
-WHERE hold = 2
+-- A run that was lost before waits where it is: it needs no hold to be kept out of the others' way.
+SELECT job, count(*) FROM (
+    SELECT job FROM duly_runs WHERE hold = 2
+    UNION ALL
+    SELECT job FROM duly_runs
+    WHERE claimed_by IS NULL AND hold = 5
+      AND EXISTS (
+        SELECT 1 FROM duly_instances AS i, json_each(i.roles) AS role WHERE i.expires_at >= :now AND role.value = 'worker'
+    )
+      AND job NOT IN (SELECT j.value FROM duly_instances AS i, json_each(i.jobs) AS j WHERE i.expires_at >= :now)
+)
 GROUP BY job
 ORDER BY job
