@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, Generic, Literal, NotRequired, TypedDict, TypeVar
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 import msgspec
 from msgspec import Meta
@@ -14,7 +14,6 @@ from duly.core.run import Run
 from duly.core.schedule import Schedule, Target, TargetKind
 from duly.core.timing import Cron, Every, Once, Timing, explain
 
-Item = TypeVar("Item")
 Instant = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 
 ON_TIME_MS = 2000
@@ -183,18 +182,32 @@ class UpcomingAnswer(TypedDict):
     note: Annotated[str | None, Meta(description="what a change of the clocks did to it, in words")]
 
 
-class PageAnswer(TypedDict, Generic[Item]):
+class SchedulePage(TypedDict):
     """One page; ``nextCursor`` asks for the next one, and is null on the last."""
 
-    items: list[Item]
+    items: list[ScheduleAnswer]
     nextCursor: str | None
+
+
+class RunPage(TypedDict):
+    """One page; ``nextCursor`` asks for the next one, and is null on the last."""
+
+    items: list[RunAnswer]
+    nextCursor: str | None
+
+
+class UpcomingPage(TypedDict):
+    """The next windows; there is one page only."""
+
+    items: list[UpcomingAnswer]
+    nextCursor: None
 
 
 class PreviewAnswer(TimingAnswer):
     """The windows that a timing would have, and what it says in words."""
 
     items: list[UpcomingAnswer]
-    nextCursor: str | None
+    nextCursor: None
     explanation: str
 
 

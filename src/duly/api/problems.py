@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +42,36 @@ UNSUPPORTED = Kind(415, "unsupported-media-type", "Only JSON is read")
 NOT_VALID = Kind(422, "validation-error", "Something is not valid")
 INTERNAL = Kind(500, "internal-error", "Something went wrong here")
 UNAVAILABLE = Kind(503, "unavailable", "The store does not answer")
+
+CODES: Mapping[str, tuple[Kind, str]] = {
+    "INVALID_JSON": (UNREADABLE, "The body is not JSON that means one thing only."),
+    "CROSS_SITE_REQUEST": (FORBIDDEN, "A browser sent this from another site."),
+    "NOT_FOUND": (NOT_FOUND, "There is no such path."),
+    "SCHEDULE_JOB_NOT_FOUND": (NOT_FOUND, "No schedule or run has that id or key."),
+    "METHOD_NOT_ALLOWED": (NOT_ALLOWED, "The path is there; `Allow` says what it takes."),
+    "REQUEST_TIMEOUT": (TOO_SLOW, "The body did not arrive in time."),
+    "SCHEDULE_KEY_IN_USE": (CONFLICT, "Another schedule has the key; `existingId` is its id."),
+    "SCHEDULE_CLIENT_REQUEST_ID_IN_USE": (CONFLICT, "It was created before; `existingId` is its id."),
+    "SCHEDULE_JOB_NOT_CANCELLABLE": (CONFLICT, "It has fired already."),
+    "SCHEDULE_RUN_ACTIVE": (CONFLICT, "A run has not ended, and the overlap policy allows no other."),
+    "CONFLICT": (CONFLICT, "The present state does not allow it."),
+    "SCHEDULE_REVISION_STALE": (STALE, "It was changed since it was read; `revision` is the present one."),
+    "PAYLOAD_TOO_LARGE": (TOO_LARGE, "The payload is over 256 KiB, or the body over 1 MiB."),
+    "UNSUPPORTED_MEDIA_TYPE": (UNSUPPORTED, "The body is not `application/json`, or it is compressed."),
+    "VALIDATION_FAILED": (NOT_VALID, "A value is not allowed; `errors` names each."),
+    "SCHEDULE_CRON_INVALID": (NOT_VALID, "The cron expression says nothing, or never fires."),
+    "SCHEDULE_TIMEZONE_INVALID": (NOT_VALID, "The time zone is not `UTC` or an IANA name."),
+    "SCHEDULE_INTERVAL_TOO_SHORT": (NOT_VALID, "The interval is below the minimum."),
+    "SCHEDULE_MOMENT_IN_PAST": (NOT_VALID, "The instant has gone by."),
+    "SCHEDULE_TOPIC_INVALID": (NOT_VALID, "The topic is not one to three lower-case words."),
+    "SCHEDULE_RETRY_POLICY_INVALID": (NOT_VALID, "Attempts or waits are out of bounds."),
+    "INTERNAL_ERROR": (INTERNAL, "Nobody foresaw it; the log has it under the request id."),
+    "STORE_UNAVAILABLE": (UNAVAILABLE, "The store could not be reached; nothing was done."),
+    "OUTCOME_UNKNOWN": (UNAVAILABLE, "The store did not answer; it may have been done."),
+    "STORE_ERROR": (UNAVAILABLE, "The store did not answer as hoped."),
+    "SCHEDULE_ENQUEUE_FAILURE": (UNAVAILABLE, "The run may not have been stored; `id` finds it if it was."),
+}
+"""Every code that the API answers: the problem it is, and what it says."""
 
 # The first that fits.
 _KINDS: tuple[tuple[type[DulyError], Kind], ...] = (

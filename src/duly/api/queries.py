@@ -69,7 +69,6 @@ EXECUTIONS: Mapping[str, Read] = {"status": word(*RunStatus), **PAGE}
 RUNS: Mapping[str, Read] = {"scheduleId": text_of(200), "jobType": text_of(100), **EXECUTIONS}
 UPCOMING: Mapping[str, Read] = {"count": whole_number(1, 100)}
 DELETE: Mapping[str, Read] = {"cancelRunning": truth}
-NONE: Mapping[str, Read] = {}
 
 
 def read_query(query: Mapping[str, str], known: Mapping[str, Read]) -> dict[str, Any]:

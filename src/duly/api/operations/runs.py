@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import UNSET
 
 from duly.api import queries
-from duly.api.answers import PageAnswer, RunAnswer, run_answer
+from duly.api.answers import RunAnswer, RunPage, run_answer
 from duly.api.arguments import instant
 from duly.api.bodies import NoBody, RunBody
 from duly.api.findings import Findings, telling
@@ -44,7 +44,7 @@ async def get_run(app: Duly, ref: str) -> RunAnswer:
     return run_answer(await find(app, ref))
 
 
-async def list_runs(app: Duly, query: Mapping[str, str]) -> PageAnswer[RunAnswer]:
+async def list_runs(app: Duly, query: Mapping[str, str]) -> RunPage:
     """One page, newest first, without payloads and results."""
     where = read_query(query, queries.RUNS)
     schedule = where.pop("scheduleId", None)

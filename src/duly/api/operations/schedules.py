@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from duly.api import queries
 from duly.api.answers import (
-    PageAnswer,
     PreviewAnswer,
     RunAnswer,
+    RunPage,
     ScheduleAnswer,
-    UpcomingAnswer,
+    SchedulePage,
+    UpcomingPage,
     preview_answer,
     run_answer,
     schedule_answer,
@@ -62,7 +63,7 @@ async def get_schedule(app: Duly, ref: str) -> ScheduleAnswer:
     return await _answer(app, await find(app, ref))
 
 
-async def list_schedules(app: Duly, query: Mapping[str, str]) -> PageAnswer[ScheduleAnswer]:
+async def list_schedules(app: Duly, query: Mapping[str, str]) -> SchedulePage:
     """One page, oldest first, without payloads."""
     where = read_query(query, queries.SCHEDULES)
     if "jobType" in where:
@@ -163,7 +164,7 @@ async def trigger_schedule(app: Duly, ref: str, body: object = None) -> RunAnswe
         raise EnqueueFailure(f"run {run_id} may not have been stored: {error}", id=run_id) from error
 
 
-async def list_executions(app: Duly, ref: str, query: Mapping[str, str]) -> PageAnswer[RunAnswer]:
+async def list_executions(app: Duly, ref: str, query: Mapping[str, str]) -> RunPage:
     """The runs of one schedule, newest first."""
     where = read_query(query, queries.EXECUTIONS)
     schedule = await find(app, ref)
@@ -171,7 +172,7 @@ async def list_executions(app: Duly, ref: str, query: Mapping[str, str]) -> Page
     return {"items": [run_answer(run, whole=False) for run in page.items], "nextCursor": page.next_cursor}
 
 
-async def upcoming(app: Duly, ref: str, query: Mapping[str, str]) -> PageAnswer[UpcomingAnswer]:
+async def upcoming(app: Duly, ref: str, query: Mapping[str, str]) -> UpcomingPage:
     """The next windows of a schedule as it is now."""
     count = read_query(query, queries.UPCOMING).get("count", 10)
     if not is_ref(ref):

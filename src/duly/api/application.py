@@ -1,0 +1,57 @@
+"""The API as one ASGI application, to be served by itself or mounted inside another one."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+from starlette.routing import Route as Path
+
+from duly.app import Duly
+
+from .edge import Edge
+from .http import PREFIX, REQUEST_ID, Endpoint, Method
+from .pages import page_routes
+from .problems import MEDIA_TYPE, NOT_ALLOWED, NOT_FOUND, problem
+from .routes import ROUTES
+
+DEADLINE = 30.0
+
+
+def application(app: Duly, *, deadline: float = DEADLINE, routes: Sequence[BaseRoute] = ()) -> Starlette:
+    """The REST API of an app under ``/api/v1``, its document at ``/openapi.json``, its page at ``/docs``.
+
+    It neither opens nor starts the app: whoever does that serves it as well. ``deadline`` is how many seconds one
+    request may take; ``routes`` are served beside, with the same care for headers and errors.
+    """
+    methods: dict[str, dict[str, Method]] = defaultdict(dict)
+    for route in ROUTES:
+        methods[PREFIX + route.path][route.method] = route.served
+    paths: list[BaseRoute] = [Path(path, Endpoint(app, served, deadline=deadline)) for path, served in methods.items()]
+    api = Starlette(
+        routes=[*paths, *page_routes(), *routes],
+        middleware=[Middleware(Edge, clock=app.clock)],
+        exception_handlers={HTTPException: _not_served},
+    )
+    api.router.redirect_slashes = False  # it would answer with a link made from the Host header
+    return api
+
+
+async def _not_served(request: Request, error: Exception) -> Response:
+    """Where no route fits: the problem of it."""
+    assert isinstance(error, HTTPException)
+    if error.status_code == 405:
+        document = problem(NOT_ALLOWED, "METHOD_NOT_ALLOWED", f"{request.method[:20]} is not allowed here")
+    else:
+        root = request.scope.get("root_path", "")
+        document = problem(NOT_FOUND, "NOT_FOUND", f"there is nothing here; {root}/docs tells what there is")
+    document["requestId"] = request.scope[REQUEST_ID]
+    body = msgspec.json.encode(document)
+    return Response(body, document["status"], error.headers, media_type=MEDIA_TYPE)

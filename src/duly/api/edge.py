@@ -1,0 +1,75 @@
+"""The edge of the API: every request gets an id, every answer its safe headers, and no exception gets out."""
+
+from __future__ import annotations
+
+import re
+
+from duly.runtime.chance import Chance
+from duly.runtime.clock import Clock
+
+from .http import REQUEST_ID, Gone, Headers, Message, Receive, Scope, Send, send_internal, send_problem
+from .problems import FORBIDDEN, problem
+
+_ID = re.compile(rb"[A-Za-z0-9._:@/+=-]{1,128}")
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_HEADERS: Headers = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+]
+_DEFAULTS: Headers = [
+    (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+]
+
+
+class Edge:
+    """ASGI around ASGI. An ``X-Request-ID`` that came is answered; otherwise one is made."""
+
+    def __init__(self, inner: object, *, clock: Clock) -> None:
+        self._inner = inner
+        self._clock = clock
+        self._chance = Chance()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._inner(scope, receive, send)  # type: ignore[operator]
+            return
+        request_id = _given_id(scope) or self._chance.id(self._clock).encode()
+        scope[REQUEST_ID] = request_id.decode()
+        started = False
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                headers: Headers = list(message.get("headers", ()))
+                names = {name for name, _ in headers}
+                headers += [(name, value) for name, value in _DEFAULTS if name not in names]
+                message["headers"] = [*headers, *_HEADERS, (b"x-request-id", request_id)]
+            await send(message)
+
+        if scope["method"] not in _SAFE_METHODS and _is_cross_site(scope):
+            # Only browsers send this header: a page of another site must not change anything here.
+            detail = "a browser sent this from another site; ask from a program, or from a page of this server"
+            await send_problem(send_with_headers, scope, problem(FORBIDDEN, "CROSS_SITE_REQUEST", detail))
+            return
+        try:
+            await self._inner(scope, receive, send_with_headers)  # type: ignore[operator]
+        except Gone:
+            return
+        except Exception as error:
+            if started:
+                raise
+            await send_internal(send_with_headers, scope, error)
+
+
+def _given_id(scope: Scope) -> bytes | None:
+    for name, value in scope["headers"]:
+        if name == b"x-request-id":
+            return bytes(value) if _ID.fullmatch(value) else None
+    return None
+
+
+def _is_cross_site(scope: Scope) -> bool:
+    return (b"sec-fetch-site", b"cross-site") in scope["headers"]

@@ -1,0 +1,219 @@
+"""Examples for the document: bodies to send, and what comes back. Tests send them and compare the shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .problems import CODES, problem
+
+SCHEDULE_ID = "019363a0-5c00-7d83-91f8-20a939dbcd79"
+RUN_ID = "01936a6c-2a80-7b1e-8f0a-3c5d7e9f1a2b"
+
+BODIES: Mapping[str, Mapping[str, tuple[str, Any]]] = {
+    "createSchedule": {
+        "smallest": (
+            "A name, one timing and one target",
+            {"name": "Nightly report", "cronExpression": "0 2 * * *", "jobType": "nightly-report"},
+        ),
+        "local": (
+            "Every Monday at 09:00 in São Paulo, with retries",
+            {
+                "name": "Weekly digest",
+                "key": "u42-digest",
+                "weeklyTime": {"dayOfWeek": 1, "hour": 9, "minute": 0},
+                "timezone": "America/Sao_Paulo",
+                "jobType": "send-digest",
+                "jobPayload": {"user": 42},
+                "maxAttempts": 5,
+                "retryPolicy": {"backoff": "exponential", "delaySeconds": 10},
+                "overlapPolicy": "queue",
+                "tags": ["mail"],
+                "metadata": {"ownerId": "user-42", "clientRequestId": "create-digest-42"},
+            },
+        ),
+        "once": (
+            "Once, at an instant",
+            {"name": "Tax reminder", "onceAt": "2099-03-15T14:00:00Z", "topic": "notifications.task-reminder"},
+        ),
+    },
+    "putSchedule": {
+        "interval": (
+            "Every ten minutes, whatever was there before",
+            {"intervalMinutes": 10, "jobType": "sync-inventory", "catchUp": {"policy": "skip"}},
+        )
+    },
+    "patchSchedule": {
+        "timing": ("Another time; everything else stays", {"dailyTime": {"hour": 3, "minute": 30}}),
+        "defaults": ("null puts back a default", {"description": None, "jitter": None}),
+    },
+    "previewTiming": {
+        "gap": (
+            "A night on which clocks go forward",
+            {
+                "cronExpression": "30 2 * * *",
+                "timezone": "Europe/Berlin",
+                "after": "2027-03-27T00:00:00Z",
+                "count": 3,
+            },
+        )
+    },
+    "pauseSchedule": {
+        "reason": ("With a reason and an end", {"reason": "on leave", "until": "2099-01-07T09:00:00Z"}),
+    },
+    "resumeSchedule": {"catchUp": ("Windows that passed count as missed", {"catchUp": True})},
+    "cancelSchedule": {"nothing": ("Nothing to say", {})},
+    "triggerSchedule": {"payload": ("With another payload", {"payload": {"user": 7}, "force": True})},
+    "createRun": {
+        "now": ("Now", {"jobType": "send-reminder", "payload": {"user": 42}}),
+        "later": ("Later", {"jobType": "send-reminder", "runAt": "2099-03-15T14:00:00Z", "priority": 10}),
+    },
+    "cancelRun": {"nothing": ("Nothing to say", {})},
+}
+
+_TIMING: Mapping[str, Any] = {
+    "scheduleType": "cron",
+    "cronExpression": "0 9 * * 1",
+    "everyMs": None,
+    "intervalMinutes": None,
+    "dailyTime": None,
+    "weeklyTime": None,
+    "monthlyTime": None,
+    "onceAt": None,
+    "timezone": "America/Sao_Paulo",
+    "dst": {"gap": "fire_after", "fold": "first"},
+    "strictFields": None,
+    "onPast": None,
+    "anchor": None,
+    "afterCompletion": None,
+}
+SCHEDULE: Mapping[str, Any] = {
+    "id": SCHEDULE_ID,
+    "key": "u42-digest",
+    "name": "Weekly digest",
+    "description": None,
+    "status": "active",
+    "enabled": True,
+    "pausedReason": None,
+    "pausedUntil": None,
+    "health": "on_time",
+    "nextWindowAt": "2026-11-23T12:00:00Z",
+    "nextFireAt": "2026-11-23T12:00:00Z",
+    "lastFiredAt": "2026-11-16T12:00:00.004Z",
+    "firedAt": "2026-11-16T12:00:00.011Z",
+    "attempts": 1,
+    "lastError": None,
+    **_TIMING,
+    "jobType": "send-digest",
+    "workflow": None,
+    "topic": None,
+    "target": None,
+    "jobPayload": {"user": 42},
+    "maxAttempts": 5,
+    "maxRetries": 4,
+    "retryPolicy": {"backoff": "exponential", "delaySeconds": 10, "maxDelaySeconds": 3600, "jitter": 0.2},
+    "timeoutSeconds": 3600,
+    "overlapPolicy": "queue",
+    "maxQueued": 1,
+    "maxConcurrent": None,
+    "catchUp": {"policy": "latest", "maxLatenessSeconds": 86400, "maxRuns": 100},
+    "jitter": None,
+    "fireCurrentWindow": False,
+    "startAt": None,
+    "endAt": None,
+    "maxRuns": None,
+    "pauseAfterFailures": None,
+    "queue": "default",
+    "priority": 0,
+    "tags": ["mail"],
+    "metadata": {
+        "ownerId": "user-42",
+        "tenantId": None,
+        "correlationId": None,
+        "clientRequestId": "create-digest-42",
+    },
+    "revision": 1,
+    "createdAt": "2026-11-12T08:30:00Z",
+    "updatedAt": "2026-11-12T08:30:00Z",
+    "createdBy": None,
+    "replaces": None,
+    "replacedBy": None,
+}
+RUN: Mapping[str, Any] = {
+    "id": RUN_ID,
+    "windowKey": "sched:u42-digest:1794830400000",
+    "kind": "window",
+    "scheduleId": SCHEDULE_ID,
+    "jobType": "send-digest",
+    "scheduledAt": "2026-11-16T12:00:00Z",
+    "firedAt": "2026-11-16T12:00:00.004Z",
+    "startedAt": "2026-11-16T12:00:00.011Z",
+    "completedAt": "2026-11-16T12:00:01.523Z",
+    "createdAt": "2026-11-16T12:00:00.004Z",
+    "status": "completed",
+    "reason": None,
+    "attemptNumber": 1,
+    "maxAttempts": 5,
+    "durationMs": 1512,
+    "errorMessage": None,
+    "result": {"sent": 1},
+    "instance": "web-1",
+    "queue": "default",
+    "priority": 0,
+    "cancelRequested": False,
+    "since": None,
+    "windowCount": None,
+    "payload": {"user": 42},
+}
+_WINDOWS: list[Mapping[str, Any]] = [
+    {
+        "windowAt": "2027-03-28T01:00:00Z",
+        "fireAt": "2027-03-28T01:00:00Z",
+        "localTime": "2027-03-28T03:00:00+02:00",
+        "note": "02:30 does not exist that day (clocks go forward); fires at 03:00",
+    },
+]
+_LISTED_SCHEDULE = {name: value for name, value in SCHEDULE.items() if name != "jobPayload"} | {"attempts": None}
+_LISTED_RUN = {name: value for name, value in RUN.items() if name != "payload"} | {"result": None}
+_RUNS = {"items": [_LISTED_RUN], "nextCursor": RUN_ID}
+
+ANSWERS: Mapping[str, Any] = {
+    **dict.fromkeys(
+        (
+            "createSchedule",
+            "getSchedule",
+            "patchSchedule",
+            "putSchedule",
+            "pauseSchedule",
+            "resumeSchedule",
+            "cancelSchedule",
+        ),
+        SCHEDULE,
+    ),
+    **dict.fromkeys(("triggerSchedule", "createRun", "getRun", "cancelRun"), RUN),
+    "listSchedules": {"items": [_LISTED_SCHEDULE], "nextCursor": SCHEDULE_ID},
+    "listExecutions": _RUNS,
+    "listRuns": _RUNS,
+    "listUpcoming": {"items": _WINDOWS, "nextCursor": None},
+    "previewTiming": {
+        **_TIMING,
+        "cronExpression": "30 2 * * *",
+        "timezone": "Europe/Berlin",
+        "items": _WINDOWS,
+        "nextCursor": None,
+        "explanation": "At 02:30 every day, Europe/Berlin",
+    },
+}
+
+
+def problem_example(code: str) -> dict[str, Any]:
+    """What a problem of this code looks like."""
+    kind, words = CODES[code]
+    extra: dict[str, Any] = {"requestId": "019363a1-77aa-7c21-a9b3-5d1e0f2a3b4c"}
+    if kind.status == 422:
+        extra["errors"] = [{"code": code, "detail": words, "pointer": "/name"}]
+    if kind.status == 503:
+        extra["retryAfterSeconds"] = 1
+    if code in ("SCHEDULE_KEY_IN_USE", "SCHEDULE_CLIENT_REQUEST_ID_IN_USE"):
+        extra["existingId"] = SCHEDULE_ID
+    return problem(kind, code, words, **extra)

@@ -1,0 +1,246 @@
+"""One request in, one answer out: bytes, headers and limits. It speaks ASGI and knows no web framework."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from duly.app import Duly
+from duly.core.errors import DulyError, OutcomeUnknown, PayloadTooLarge, StoreError
+
+from .findings import Findings
+from .problems import MEDIA_TYPE, NOT_ALLOWED, TOO_SLOW, UNSUPPORTED, Kind, internal, problem, problem_of
+from .queries import read_query
+from .reading import BodyUnreadable, json_value
+
+BODY_LIMIT = 1024 * 1024
+PARAMETERS_LIMIT = 100
+REQUEST_ID = "duly.request_id"
+PREFIX = "/api/v1"
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Headers = list[tuple[bytes, bytes]]
+
+_log = logging.getLogger("duly.api")
+_encode = msgspec.json.Encoder().encode
+_JSON_TYPE = re.compile(r"application/(?:[\w.-]+\+)?json\s*(?:;\s*charset=\"?utf-8\"?\s*)?", re.IGNORECASE)
+_REVISION = re.compile(r'"?(\d{1,9})"?')
+_NO_REVISION = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a request says, read and not yet judged."""
+
+    ref: str = ""
+    query: Mapping[str, str] = field(default_factory=dict)
+    body: Any = None
+    if_revision: int | None = None
+    root: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What is answered. ``value`` None is no body; ``location`` is a path below the API's prefix."""
+
+    value: Any = None
+    status: int = 200
+    revision: int | None = None
+    location: str | None = None
+
+
+Run = Callable[[Duly, Call], Awaitable[Reply]]
+
+
+class Refused(Exception):
+    """A request that is answered before any operation is asked."""
+
+    def __init__(self, kind: Kind, code: str, detail: str) -> None:
+        super().__init__(detail)
+        self.problem = problem(kind, code, detail)
+
+
+class Gone(Exception):
+    """The client left before its request was complete."""
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """How one method of a path is served."""
+
+    run: Run
+    takes_body: bool = False
+    needs_body: bool = False
+    takes_query: bool = False
+
+
+class Endpoint:
+    """One path with its methods, as an ASGI application."""
+
+    def __init__(self, app: Duly, methods: Mapping[str, Method], *, deadline: float) -> None:
+        self._app = app
+        self._methods = dict(methods)
+        self._allow = ", ".join(sorted(methods)).encode()
+        self._deadline = deadline
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        method = self._methods.get(scope["method"])
+        if method is None:
+            detail = f"{scope['method'][:20]} is not allowed here; expected {self._allow.decode()}"
+            refusal = problem(NOT_ALLOWED, "METHOD_NOT_ALLOWED", detail)
+            await send_problem(send, scope, refusal, [(b"allow", self._allow)])
+            return
+        try:
+            call = await self._read(method, scope, receive)
+            async with asyncio.timeout(self._deadline):
+                reply = await method.run(self._app, call)
+        except Gone:
+            return
+        except Refused as refused:
+            await send_problem(send, scope, refused.problem)
+        except DulyError as error:
+            await _send_error(send, scope, error)
+        except TimeoutError:
+            await _send_error(send, scope, OutcomeUnknown("the request reached its deadline"))
+        else:
+            await _send_reply(send, scope, reply)
+
+    async def _read(self, method: Method, scope: Scope, receive: Receive) -> Call:
+        headers = {name: value for name, value in scope["headers"] if name in _READ_HEADERS}
+        body = None
+        if method.takes_body:
+            try:
+                async with asyncio.timeout(self._deadline):
+                    raw = await _read_body(headers, receive)
+            except TimeoutError:
+                raise Refused(TOO_SLOW, "REQUEST_TIMEOUT", "the body did not arrive in time; send it again") from None
+            if raw:
+                _check_type(headers)
+                body = json_value(raw)
+            elif method.needs_body:
+                raise BodyUnreadable("the body is empty; expected a JSON object")
+        query = _query(scope["query_string"]) if scope["query_string"] else {}
+        if query and not method.takes_query:
+            read_query(query, {})
+        match = headers.get(b"if-match")
+        return Call(
+            ref=scope.get("path_params", {}).get("ref", ""),
+            query=query,
+            body=body,
+            if_revision=None if match is None else _revision(match),
+            root=scope.get("root_path", ""),
+        )
+
+
+async def send_problem(send: Send, scope: Scope, document: dict[str, Any], headers: Headers | None = None) -> None:
+    """Answer a problem; it names the request, so that the log can be asked about it."""
+    document = {**document, "requestId": scope.get(REQUEST_ID)}
+    extra = list(headers or [])
+    if "retryAfterSeconds" in document:
+        extra.append((b"retry-after", str(document["retryAfterSeconds"]).encode()))
+    await send_bytes(send, document["status"], _encode(document), MEDIA_TYPE.encode(), extra)
+
+
+async def send_bytes(send: Send, status: int, body: bytes, media_type: bytes, headers: Headers) -> None:
+    start = [(b"content-type", media_type), (b"content-length", str(len(body)).encode()), *headers]
+    await send({"type": "http.response.start", "status": status, "headers": start})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def _send_reply(send: Send, scope: Scope, reply: Reply) -> None:
+    headers: Headers = []
+    if reply.revision is not None:
+        headers.append((b"etag", b'"%d"' % reply.revision))
+    if reply.location is not None:
+        headers.append((b"location", f"{scope.get('root_path', '')}{PREFIX}{reply.location}".encode()))
+    if reply.value is None:
+        await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+        return
+    await send_bytes(send, reply.status, _encode(reply.value), b"application/json", headers)
+
+
+async def _send_error(send: Send, scope: Scope, error: DulyError) -> None:
+    status, document = problem_of(error)
+    if status >= 500:
+        told = "the store did not answer" if isinstance(error, StoreError) else "an error that nobody foresaw"
+        _log.error("%s, request %s: %s", told, scope.get(REQUEST_ID), error, exc_info=error)
+    await send_problem(send, scope, document)
+
+
+async def send_internal(send: Send, scope: Scope, error: BaseException) -> None:
+    """Answer an error that nobody foresaw with its request id and nothing else; the log has the rest."""
+    _log.error("an error that nobody foresaw, request %s", scope.get(REQUEST_ID), exc_info=error)
+    await send_problem(send, scope, internal())
+
+
+_READ_HEADERS = frozenset({b"content-type", b"content-length", b"content-encoding", b"if-match"})
+
+
+async def _read_body(headers: Mapping[bytes, bytes], receive: Receive) -> bytes:
+    if headers.get(b"content-encoding", b"identity").lower() != b"identity":
+        raise Refused(UNSUPPORTED, "UNSUPPORTED_MEDIA_TYPE", "the body is compressed; send it as it is")
+    length = headers.get(b"content-length", b"")
+    if length.isdigit() and int(length[:20]) > BODY_LIMIT:
+        raise _too_large()
+    chunks: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Gone
+        chunk = message.get("body", b"")
+        size += len(chunk)
+        if size > BODY_LIMIT:
+            raise _too_large()
+        if chunk:
+            chunks.append(chunk)
+        if not message.get("more_body", False):
+            return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+
+def _too_large() -> PayloadTooLarge:
+    return PayloadTooLarge(f"the body is larger than {BODY_LIMIT} bytes; send less, or a reference to it")
+
+
+def _check_type(headers: Mapping[bytes, bytes]) -> None:
+    given = headers.get(b"content-type", b"").decode("latin-1")
+    if not _JSON_TYPE.fullmatch(given.strip()):
+        shown = f"is {given[:60]!r}" if given else "is missing"
+        detail = f"Content-Type {shown}; expected application/json, in UTF-8"
+        raise Refused(UNSUPPORTED, "UNSUPPORTED_MEDIA_TYPE", detail)
+
+
+def _query(raw: bytes) -> dict[str, str]:
+    findings = Findings()
+    try:
+        pairs = parse_qsl(raw.decode("latin-1"), keep_blank_values=True, max_num_fields=PARAMETERS_LIMIT)
+    except ValueError:
+        findings.add(f"there are more than {PARAMETERS_LIMIT} query parameters", parameter="")
+        pairs = []
+    query: dict[str, str] = {}
+    for name, value in pairs:
+        if name in query:
+            findings.add(f"query parameter {name[:60]!r} is given twice; give it once", parameter=name[:60])
+        query[name] = value
+    findings.check()
+    return query
+
+
+def _revision(header: bytes) -> int | None:
+    """The revision that ``If-Match`` asks for: None for any, one that never was for what is no ETag of ours."""
+    text = header.decode("latin-1").strip()
+    if text == "*":
+        return None
+    found = _REVISION.fullmatch(text)
+    return int(found[1]) if found else _NO_REVISION

@@ -1,0 +1,188 @@
+"""The OpenAPI document, made from the table of routes and the types of bodies and answers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+import msgspec
+from msgspec import Meta
+
+from duly.core.run import RunStatus
+from duly.core.schedule import ScheduleStatus
+from duly.core.version import VERSION
+
+from . import queries
+from .examples import ANSWERS, BODIES, problem_example
+from .findings import FieldError
+from .http import PREFIX
+from .problems import CODES, MEDIA_TYPE
+from .routes import ROUTES, Route
+
+ABOUT = """Schedules that fire each window exactly once, and the runs that come of them.
+
+* JSON in camelCase, times in RFC 3339 and UTC. Nothing is converted: `"5"` is not `5`, and an unknown field is refused.
+* Ids and keys are both accepted in paths. Lists page by `cursor`, never by offset.
+* Every error is an `application/problem+json` document (RFC 9457) with a stable `code`; `errors` names each wrong \
+field by a JSON pointer.
+* `ETag` is the revision; send it as `If-Match` to change only what you have read.
+* `X-Request-ID` is answered as it came, or made.
+"""
+ALWAYS = ("VALIDATION_FAILED", "CROSS_SITE_REQUEST", "INTERNAL_ERROR", "STORE_UNAVAILABLE", "OUTCOME_UNKNOWN")
+WITH_BODY = ("INVALID_JSON", "REQUEST_TIMEOUT", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE")
+PARAMETERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "enabled": ("Paused (`false`) or not (`true`).", {"type": "boolean"}),
+    "jobType": ("Of this job only.", {"type": "string", "maxLength": 100}),
+    "owner": ("Of this owner only.", {"type": "string", "maxLength": 128}),
+    "tenant": ("Of this tenant only.", {"type": "string", "maxLength": 128}),
+    "topic": ("Of this topic only.", {"type": "string", "maxLength": 200}),
+    "tag": ("With this tag only.", {"type": "string", "maxLength": 100}),
+    "q": ("Name or key contains this.", {"type": "string", "maxLength": 200}),
+    "scheduleId": ("Of this schedule only, by id or key; also of a deleted one, by id.", {"type": "string"}),
+    "limit": ("How many on a page.", {"type": "integer", "minimum": 1, "maximum": 200, "default": 50}),
+    "cursor": ("The `nextCursor` of the page before.", {"type": "string", "format": "uuid"}),
+    "count": ("How many windows.", {"type": "integer", "minimum": 1, "maximum": 100, "default": 10}),
+    "cancelRunning": ("Also stop what is running.", {"type": "boolean", "default": False}),
+}
+
+
+class Problem(TypedDict):
+    """An RFC 9457 problem document."""
+
+    type: Annotated[str, Meta(description="`urn:duly:problem:` and the kind of problem")]
+    title: str
+    status: int
+    code: Annotated[Literal[tuple(CODES)], Meta(description="stable; programs decide by it")]  # type: ignore[valid-type]
+    detail: Annotated[str, Meta(description="what was given, what was expected, what to do")]
+    requestId: str
+    errors: NotRequired[list[FieldError]]
+    existingId: NotRequired[str]
+    revision: NotRequired[int]
+    retryAfterSeconds: NotRequired[int]
+
+
+@lru_cache(maxsize=16)
+def document_bytes(root: str = "") -> bytes:
+    """The document as JSON; ``root`` is where the API is mounted."""
+    return msgspec.json.encode(document(root))
+
+
+def document(root: str = "") -> dict[str, Any]:
+    """The whole document."""
+    types = [Problem, *_types(ROUTES)]
+    schemas, components = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
+    known = dict(zip(map(str, types), schemas, strict=True))
+    paths: dict[str, dict[str, Any]] = defaultdict(dict)
+    for route in ROUTES:
+        paths[PREFIX + route.path][route.method.lower()] = _operation(route, known)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "duly", "version": VERSION, "description": ABOUT, "license": {"name": "MIT"}},
+        "servers": [{"url": root or "/"}],
+        "tags": [
+            {"name": "schedules", "description": "What fires, and when"},
+            {"name": "runs", "description": "What came of it"},
+        ],
+        "paths": dict(paths),
+        "components": {"schemas": dict(sorted(components.items()))},
+    }
+
+
+def codes_of(route: Route) -> tuple[str, ...]:
+    """Every code that a route may answer."""
+    body = WITH_BODY if route.body is not None else ()
+    ref = ("SCHEDULE_JOB_NOT_FOUND",) if "{ref}" in route.path and route.method != "PUT" else ()
+    stale = ("SCHEDULE_REVISION_STALE",) if route.if_match else ()
+    return tuple(dict.fromkeys((*body, *ref, *stale, *route.codes, *ALWAYS)))
+
+
+def _operation(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
+    operation: dict[str, Any] = {
+        "operationId": route.name,
+        "tags": [route.path.strip("/").partition("/")[0].partition(":")[0]],
+        "summary": route.summary,
+        "description": _description(route),
+        "parameters": _parameters(route),
+        "responses": _responses(route, schemas),
+    }
+    if route.body is not None:
+        examples = BODIES[route.name]
+        operation["requestBody"] = {
+            "required": route.body_needed,
+            "content": {
+                "application/json": {
+                    "schema": schemas[str(route.body)],
+                    "examples": {
+                        name: {"summary": summary, "value": value} for name, (summary, value) in examples.items()
+                    },
+                }
+            },
+        }
+    return operation
+
+
+def _description(route: Route) -> str:
+    said = route.said or f"{route.summary}."
+    return said if route.body is None or route.body_needed else f"{said} The body may be absent."
+
+
+def _parameters(route: Route) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    if "{ref}" in route.path:
+        run = route.path.startswith("/runs")
+        told = "Id or window key (`sched:<key>:<epoch ms>`)." if run else "Id or key."
+        found.append({"name": "ref", "in": "path", "required": True, "description": told, "schema": {"type": "string"}})
+    for name in route.query:
+        if name == "status":
+            words = list(ScheduleStatus) if route.query is queries.SCHEDULES else list(RunStatus)
+            told, schema = "With this status only.", {"type": "string", "enum": [str(word) for word in words]}
+        else:
+            told, schema = PARAMETERS[name]
+        found.append({"name": name, "in": "query", "required": False, "description": told, "schema": schema})
+    if route.if_match:
+        told = "The revision that was read, in quotes; another one is answered 412."
+        schema = {"type": "string", "examples": ['"3"']}
+        found.append({"name": "If-Match", "in": "header", "required": False, "description": told, "schema": schema})
+    return found
+
+
+def _responses(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
+    responses: dict[str, Any] = {}
+    for status in (route.status, route.also):
+        if status is None:
+            continue
+        answer: dict[str, Any] = {"description": _WORDS[status]}
+        if route.answer is not None:
+            answer["content"] = {
+                "application/json": {"schema": schemas[str(route.answer)], "example": ANSWERS[route.name]}
+            }
+        headers = {"X-Request-ID": {"description": "The request's id.", "schema": {"type": "string"}}}
+        if route.etag:
+            headers["ETag"] = {"description": "The revision, in quotes.", "schema": {"type": "string"}}
+        if status in (201, 202):
+            headers["Location"] = {"description": "Where it is.", "schema": {"type": "string"}}
+        responses[str(status)] = {**answer, "headers": headers}
+    by_status: dict[int, list[str]] = defaultdict(list)
+    for code in codes_of(route):
+        by_status[CODES[code][0].status].append(code)
+    for problem_status, codes in sorted(by_status.items()):
+        responses[str(problem_status)] = {
+            "description": " ".join(f"`{code}`: {CODES[code][1]}" for code in codes),
+            "content": {
+                MEDIA_TYPE: {
+                    "schema": schemas[str(Problem)],
+                    "examples": {code: {"value": problem_example(code)} for code in codes},
+                }
+            },
+        }
+    return responses
+
+
+def _types(routes: Iterable[Route]) -> list[Any]:
+    found = [kind for route in routes for kind in (route.body, route.answer) if kind is not None]
+    return list({str(kind): kind for kind in found}.values())
+
+
+_WORDS = {200: "As it is now.", 201: "It is new.", 202: "It is stored and will run.", 204: "It is gone."}

@@ -1,0 +1,314 @@
+"""The table of routes: each path and method, what it takes, what it answers, and which problems it may have.
+
+The router and the OpenAPI document are both made from it, so neither can forget the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from msgspec import Struct
+
+from duly.app import Duly
+
+from . import queries
+from .answers import PreviewAnswer, RunAnswer, RunPage, ScheduleAnswer, SchedulePage, UpcomingPage
+from .bodies import (
+    NoBody,
+    PatchBody,
+    PauseBody,
+    PreviewBody,
+    ResumeBody,
+    RunBody,
+    ScheduleBody,
+    TriggerBody,
+)
+from .http import Call, Method, Reply, Run
+from .operations import runs, schedules
+
+TIMING_CODES = (
+    "SCHEDULE_CRON_INVALID",
+    "SCHEDULE_TIMEZONE_INVALID",
+    "SCHEDULE_INTERVAL_TOO_SHORT",
+    "SCHEDULE_MOMENT_IN_PAST",
+)
+SCHEDULE_CODES = (*TIMING_CODES, "SCHEDULE_TOPIC_INVALID", "SCHEDULE_RETRY_POLICY_INVALID", "CONFLICT")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """One row. ``codes`` are its own problems; those of every request are not repeated here."""
+
+    method: str
+    path: str
+    name: str
+    summary: str
+    said: str = ""
+    run: Run
+    answer: Any = None
+    status: int = 200
+    also: int | None = None
+    body: type[Struct] | None = None
+    body_needed: bool = True
+    query: Mapping[str, queries.Read] = field(default_factory=dict)
+    if_match: bool = False
+    etag: bool = False
+    codes: tuple[str, ...] = ()
+
+    @property
+    def served(self) -> Method:
+        """How the endpoint serves it."""
+        takes_body = self.body is not None
+        return Method(
+            self.run,
+            takes_body=takes_body,
+            needs_body=takes_body and self.body_needed,
+            takes_query=bool(self.query),
+        )
+
+
+async def _create(app: Duly, call: Call) -> Reply:
+    made = await schedules.create_schedule(app, call.body)
+    return Reply(made, 201, made["revision"], f"/schedules/{made['id']}")
+
+
+async def _get(app: Duly, call: Call) -> Reply:
+    return _schedule(await schedules.get_schedule(app, call.ref))
+
+
+async def _list(app: Duly, call: Call) -> Reply:
+    return Reply(await schedules.list_schedules(app, call.query))
+
+
+async def _patch(app: Duly, call: Call) -> Reply:
+    return _schedule(await schedules.patch_schedule(app, call.ref, call.body, call.if_revision))
+
+
+async def _put(app: Duly, call: Call) -> Reply:
+    put = await schedules.put_schedule(app, call.ref, call.body, call.if_revision)
+    made = put.schedule
+    if put.created:
+        return Reply(made, 201, made["revision"], f"/schedules/{made['id']}")
+    return _schedule(made)
+
+
+async def _delete(app: Duly, call: Call) -> Reply:
+    await schedules.delete_schedule(app, call.ref, call.query, call.if_revision)
+    return Reply(status=204)
+
+
+async def _pause(app: Duly, call: Call) -> Reply:
+    return _schedule(await schedules.pause_schedule(app, call.ref, call.body))
+
+
+async def _resume(app: Duly, call: Call) -> Reply:
+    return _schedule(await schedules.resume_schedule(app, call.ref, call.body))
+
+
+async def _cancel(app: Duly, call: Call) -> Reply:
+    return _schedule(await schedules.cancel_schedule(app, call.ref, call.body))
+
+
+async def _trigger(app: Duly, call: Call) -> Reply:
+    run = await schedules.trigger_schedule(app, call.ref, call.body)
+    return Reply(run, 202, location=f"/runs/{run['id']}")
+
+
+async def _executions(app: Duly, call: Call) -> Reply:
+    return Reply(await schedules.list_executions(app, call.ref, call.query))
+
+
+async def _upcoming(app: Duly, call: Call) -> Reply:
+    return Reply(await schedules.upcoming(app, call.ref, call.query))
+
+
+async def _preview(app: Duly, call: Call) -> Reply:
+    return Reply(await schedules.preview(app, call.body))
+
+
+async def _create_run(app: Duly, call: Call) -> Reply:
+    run = await runs.create_run(app, call.body)
+    return Reply(run, 202, location=f"/runs/{run['id']}")
+
+
+async def _list_runs(app: Duly, call: Call) -> Reply:
+    return Reply(await runs.list_runs(app, call.query))
+
+
+async def _get_run(app: Duly, call: Call) -> Reply:
+    return Reply(await runs.get_run(app, call.ref))
+
+
+async def _cancel_run(app: Duly, call: Call) -> Reply:
+    return Reply(await runs.cancel_run(app, call.ref, call.body))
+
+
+def _schedule(answer: ScheduleAnswer) -> Reply:
+    return Reply(answer, revision=answer["revision"])
+
+
+def _action(verb: str, summary: str, run: Run, body: type[Struct], *codes: str) -> Route:
+    return Route(
+        method="POST",
+        path=f"/schedules/{{ref}}/{verb}",
+        name=f"{verb}Schedule",
+        summary=summary,
+        run=run,
+        body=body,
+        body_needed=False,
+        answer=ScheduleAnswer,
+        etag=True,
+        codes=codes,
+    )
+
+
+ROUTES: tuple[Route, ...] = (
+    Route(
+        method="POST",
+        path="/schedules",
+        name="createSchedule",
+        summary="Create a schedule",
+        run=_create,
+        body=ScheduleBody,
+        answer=ScheduleAnswer,
+        status=201,
+        etag=True,
+        codes=(*SCHEDULE_CODES[:-1], "SCHEDULE_KEY_IN_USE", "SCHEDULE_CLIENT_REQUEST_ID_IN_USE"),
+    ),
+    Route(
+        method="GET",
+        path="/schedules",
+        name="listSchedules",
+        summary="List schedules, oldest first",
+        run=_list,
+        query=queries.SCHEDULES,
+        answer=SchedulePage,
+    ),
+    Route(
+        method="POST",
+        path="/schedules:preview",
+        name="previewTiming",
+        summary="Show the windows that a timing would have",
+        run=_preview,
+        body=PreviewBody,
+        answer=PreviewAnswer,
+        codes=TIMING_CODES,
+    ),
+    Route(
+        method="GET",
+        path="/schedules/{ref}",
+        name="getSchedule",
+        summary="Look at a schedule",
+        run=_get,
+        answer=ScheduleAnswer,
+        etag=True,
+    ),
+    Route(
+        method="PATCH",
+        path="/schedules/{ref}",
+        name="patchSchedule",
+        summary="Change parts of a schedule",
+        run=_patch,
+        body=PatchBody,
+        answer=ScheduleAnswer,
+        if_match=True,
+        etag=True,
+        codes=SCHEDULE_CODES,
+    ),
+    Route(
+        method="PUT",
+        path="/schedules/{ref}",
+        name="putSchedule",
+        summary="Create a schedule by key, or replace it",
+        run=_put,
+        body=ScheduleBody,
+        answer=ScheduleAnswer,
+        also=201,
+        if_match=True,
+        etag=True,
+        codes=(*SCHEDULE_CODES, "SCHEDULE_CLIENT_REQUEST_ID_IN_USE"),
+    ),
+    Route(
+        method="DELETE",
+        path="/schedules/{ref}",
+        name="deleteSchedule",
+        summary="Delete a schedule and keep its runs; twice is fine",
+        run=_delete,
+        query=queries.DELETE,
+        status=204,
+        if_match=True,
+    ),
+    _action("pause", "Stop firing, with a reason and an end", _pause, PauseBody),
+    _action("resume", "Fire again from now on", _resume, ResumeBody, "CONFLICT"),
+    _action("cancel", "End a schedule and its waiting runs; twice is fine", _cancel, NoBody),
+    Route(
+        method="POST",
+        path="/schedules/{ref}/trigger",
+        name="triggerSchedule",
+        summary="Make a run now, without moving the schedule",
+        run=_trigger,
+        body=TriggerBody,
+        body_needed=False,
+        answer=RunAnswer,
+        status=202,
+        codes=("SCHEDULE_RUN_ACTIVE", "SCHEDULE_ENQUEUE_FAILURE"),
+    ),
+    Route(
+        method="GET",
+        path="/schedules/{ref}/executions",
+        name="listExecutions",
+        summary="List the runs of a schedule, newest first",
+        run=_executions,
+        query=queries.EXECUTIONS,
+        answer=RunPage,
+    ),
+    Route(
+        method="GET",
+        path="/schedules/{ref}/upcoming",
+        name="listUpcoming",
+        summary="Show the next windows of a schedule",
+        run=_upcoming,
+        query=queries.UPCOMING,
+        answer=UpcomingPage,
+    ),
+    Route(
+        method="POST",
+        path="/runs",
+        name="createRun",
+        summary="Run a job once, now or later",
+        run=_create_run,
+        body=RunBody,
+        answer=RunAnswer,
+        status=202,
+        codes=("SCHEDULE_RETRY_POLICY_INVALID", "SCHEDULE_ENQUEUE_FAILURE"),
+    ),
+    Route(
+        method="GET",
+        path="/runs",
+        name="listRuns",
+        summary="List runs, newest first",
+        run=_list_runs,
+        query=queries.RUNS,
+        answer=RunPage,
+    ),
+    Route(
+        method="GET",
+        path="/runs/{ref}",
+        name="getRun",
+        summary="Look at a run, by id or window key",
+        run=_get_run,
+        answer=RunAnswer,
+    ),
+    Route(
+        method="POST",
+        path="/runs/{ref}/cancel",
+        name="cancelRun",
+        summary="End a waiting run, tell a running one to stop",
+        run=_cancel_run,
+        body=NoBody,
+        body_needed=False,
+        answer=RunAnswer,
+    ),
+)
