@@ -13,7 +13,7 @@ class Settings:
     """How one instance behaves. Durations in seconds.
 
     ``concurrency`` bounds the async handlers that run at once, ``threads`` those in threads and processes. Twice a
-    ``fire_batch`` of them lets a burst be fired, run and settled in large batches, which costs a third less.
+    ``fire_batch`` of them lets a burst be fired, run and settled in large batches, which costs a quarter less.
     """
 
     lease: float = 15.0

@@ -67,10 +67,10 @@ def _complete(made: Sequence[Schedule]) -> Program[None]:
     if not made:
         return
     revisions = (_revision_row(s.facts, s.definition, s.facts.created_by) for s in made)
-    yield batch("insert_revisions", columns(REVISION, revisions))
     wanted = Counter(schedule.facts.tenant for schedule in made)
-    answers = yield group(
-        *(query("take_slots", tenant=tenant, count=count) for tenant, count in sorted(wanted.items()))
+    _, *answers = yield group(
+        batch("insert_revisions", columns(REVISION, revisions)),
+        *(query("take_slots", tenant=tenant, count=count) for tenant, count in sorted(wanted.items())),
     )
     slots = {tenant: rows[0][0] - wanted[tenant] for tenant, rows in zip(sorted(wanted), answers, strict=True)}
     for schedule in made:
