@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from duly.core.version import VERSION
 
 if TYPE_CHECKING:
-    from duly.app import Duly
+    from duly.app import Duly, Jobs
     from duly.config import Settings
     from duly.core.errors import DulyError, Fatal, WaitTimeout
     from duly.core.policy import CatchUp, Retry
@@ -28,6 +28,7 @@ __all__ = [
     "Every",
     "Fatal",
     "Jitter",
+    "Jobs",
     "Once",
     "Retry",
     "Run",
@@ -45,7 +46,7 @@ __all__ = [
 __version__ = VERSION
 
 _HOMES = {
-    "duly.app": ("Duly",),
+    "duly.app": ("Duly", "Jobs"),
     "duly.config": ("Settings",),
     "duly.core.errors": ("DulyError", "Fatal", "WaitTimeout"),
     "duly.core.policy": ("CatchUp", "Retry"),

@@ -1,11 +1,13 @@
 """Schedules declared in code: upserted at start, by any number of instances, and never reset by a restart."""
 
 import asyncio
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
-from duly import Cron, Duly, Every, Retry
-from duly.core.errors import ConfigurationError, DulyError
+from duly import Cron, Duly, Every, Once, Retry, Schedule
+from duly.core.errors import ConfigurationError, DulyError, OutcomeUnknown, StoreUnavailable
 from tests.app.conftest import MakeApp, until
 
 
@@ -62,7 +64,6 @@ async def test_a_restart_changes_nothing_and_new_code_changes_what_it_changed(ma
         before = {s.key: s async for s in app.schedules.iterate()}
         await app.schedules.pause("often", reason="by hand")
         await app.schedules.cancel("clean-up")
-    await asyncio.sleep(0.01)
     async with declare(make_app(roles=())) as app:
         after = {s.key: s async for s in app.schedules.iterate()}
         assert {s.revision for s in after.values()} == {1}
@@ -109,7 +110,7 @@ def test_a_mistake_shows_when_it_is_declared(make_app: MakeApp) -> None:
         lambda: app.job("topic:y")(work),
         lambda: app.job("y")(lambda a, /: None),
         lambda: app.job("y")(lambda *a: None),
-        lambda: app.job("y")(5),  # type: ignore[type-var]
+        lambda: app.job("y")(5),  # type: ignore[call-overload]
         lambda: app.every("10 parsecs"),
     ]
     for mistake in mistakes:
@@ -157,11 +158,15 @@ async def test_an_app_that_is_only_opened_creates_and_looks_but_runs_nothing(mak
 
     await app.open()
     run = await app.enqueue("work")
-    await asyncio.sleep(0.2)
+    assert await app._store.list_instances() == []
+    busy = make_app()
+    busy.job("other")(lambda: None)
+    async with busy:
+        await busy.runs.wait((await busy.enqueue("other")).id, timeout=20)  # by now a worker would have run both
     found = await app.runs.get(run.id)
     assert found is not None
     assert found.status == "pending"
-    assert await app._store.list_instances() == []
+    assert [s.key async for s in app.schedules.iterate()] == []
     await app.close()
 
 
@@ -173,10 +178,188 @@ async def test_a11_an_app_without_the_scheduler_role_fires_nothing_and_is_seen_a
     async def tick() -> None:
         ran.append(1)
 
+    worker.job("later")(lambda: None)
     async with worker, api:
         instances = {instance.name: instance for instance in await api._store.list_instances()}
         assert {name: instance.roles for name, instance in instances.items()} == {"w": ("worker",), "a": ("api",)}
-        assert (instances["w"].jobs, instances["a"].jobs) == (("tick",), ())
-        await asyncio.sleep(2.2)  # two windows would have fired by now
+        assert (set(instances["w"].jobs), instances["a"].jobs) == ({"tick", "later"}, ())
+        tick_at = (await look(api, "tick")).next_window_at
+        assert tick_at is not None
+        later = await worker.enqueue("later", run_at=tick_at + timedelta(seconds=1))
+        await worker.runs.wait(later.id, timeout=20)  # two windows would have fired by now
         assert ran == []
-        assert (await api.runs.list()).items == []
+        assert [run.id for run in (await api.runs.list()).items] == [later.id]
+
+
+def nightly(**changes: Any) -> dict[str, Any]:
+    return {"key": "nightly", "timing": Cron("0 2 * * *"), "job": "report", **changes}
+
+
+async def look(app: Duly, key: str = "nightly") -> Schedule:
+    found = await app.schedules.get(key)
+    assert found is not None
+    return found
+
+
+async def test_schedules_given_to_the_app_are_declared_too(make_app: MakeApp) -> None:
+    other = {"key": "other", "timing": Every("1h"), "job": "report"}
+    async with make_app(roles=(), schedules=[nightly(payload={"a": 1}, name="Night"), other]) as app:
+        found = await look(app)
+        assert (found.name, found.payload, found.job) == ("Night", {"a": 1}, "report")
+        assert (await look(app, "other")).timing == Every("1h")
+
+
+async def test_every_field_is_synced_and_one_that_the_code_no_longer_has_goes_back_to_its_default(
+    make_app: MakeApp,
+) -> None:
+    full = nightly(
+        name="Night", description="d", payload={"a": 1}, retry=Retry(max_attempts=5), timeout=5, overlap="queue",
+        catch_up="all", jitter=(0, 10), queue="mail", priority=3, max_runs=9, tags=["x"], metadata={"owner_id": "u"},
+    )  # fmt: skip
+    async with make_app(roles=(), schedules=[nightly()]) as app:
+        plain = await look(app)
+    async with make_app(roles=(), schedules=[full]) as app:
+        found = await look(app)
+        assert (found.name, found.tags, found.priority, found.metadata["owner_id"]) == ("Night", ("x",), 3, "u")
+        assert (found.id, found.revision) == (plain.id, 2)
+    async with make_app(roles=(), schedules=[nightly()]) as app:
+        again = await look(app)
+    assert again.definition == plain.definition
+    assert (again.name, again.description, again.tags, again.metadata["owner_id"]) == ("nightly", None, (), None)
+
+
+async def test_the_database_may_be_kept_by_schedule_or_for_all(make_app: MakeApp) -> None:
+    async with make_app(roles=(), schedules=[nightly(), nightly(key="mine")]) as app:
+        await app.schedules.update("nightly", timing=Cron("30 4 * * *"))
+        await app.schedules.update("mine", timing=Cron("30 4 * * *"))
+    kept = [nightly(sync="keep_database", payload={"a": 1}), nightly(key="mine")]
+    async with make_app(roles=(), schedules=kept) as app:
+        found = await look(app)
+        assert (found.timing, found.payload) == (Cron("30 4 * * *"), {})
+        assert (await look(app, "mine")).timing == Cron("0 2 * * *")
+    everything = [nightly(payload={"a": 1}), nightly(key="mine", sync="update_from_code", payload={"a": 1})]
+    async with make_app(roles=(), schedules=everything, sync="keep_database") as app:
+        assert (await look(app)).payload == {}
+        assert (await look(app, "mine")).payload == {"a": 1}
+    with pytest.raises(DulyError, match="sync"):
+        make_app(sync="sometimes")
+    with pytest.raises(DulyError, match="sync"):
+        make_app(schedules=[nightly(sync="sometimes")])
+
+
+@pytest.mark.parametrize("name", [None, "shop"])
+async def test_a_schedule_that_is_no_longer_declared_is_paused_as_an_orphan_and_resumed_when_it_is_again(
+    make_app: MakeApp, name: str | None
+) -> None:
+    both = [nightly(), nightly(key="gone", payload={"a": 1})]
+    async with make_app(name=name, schedules=both) as app:
+        await app.schedules.create("by-hand", Every("1h"), job="report")
+    async with make_app(name=name, schedules=both[:1]) as app:
+        orphan = await look(app, "gone")
+        assert (orphan.enabled, orphan.next_fire_at, orphan.revision) == (False, None, 1)
+        assert orphan.paused_reason is not None
+        assert "orphan: no longer declared" in orphan.paused_reason
+        assert (await look(app)).enabled
+        assert (await look(app, "by-hand")).enabled, "nobody declared it"
+    async with make_app(name=name, schedules=both) as app:
+        back = await look(app, "gone")
+        assert (back.enabled, back.paused_reason, back.revision, back.payload) == (True, None, 1, {"a": 1})
+        assert back.next_fire_at is not None
+
+
+async def test_another_app_s_schedules_are_no_orphans(make_app: MakeApp) -> None:
+    async with make_app(name="shop", schedules=[nightly()]), make_app(name="mill") as app:
+        assert (await look(app)).enabled
+    async with make_app() as app:
+        assert (await look(app)).enabled
+
+
+async def test_apps_without_names_leave_each_other_s_schedules_alone_while_someone_runs_their_jobs(
+    make_app: MakeApp,
+) -> None:
+    first, second = make_app(schedules=[nightly()]), make_app(schedules=[nightly(key="theirs", job="mill")])
+    first.job("report")(lambda: None)
+    second.job("mill")(lambda: None)
+    async with first, second:
+        assert (await look(first)).enabled
+        assert (await look(first, "theirs")).enabled
+    async with make_app(roles=("worker",)) as app:
+        assert (await look(app)).enabled, "who does not schedule does not judge"
+
+
+async def test_a_person_s_word_about_an_orphan_holds(make_app: MakeApp) -> None:
+    async with make_app(name="shop", schedules=[nightly(), nightly(key="ended"), nightly(key="paused")]) as app:
+        await app.schedules.cancel("ended")
+        await app.schedules.pause("paused", reason="by hand")
+    async with make_app(name="shop") as app:
+        assert (await look(app, "ended")).status == "cancelled"
+        assert (await look(app, "paused")).paused_reason == "by hand"
+        await app.schedules.resume("nightly")
+    async with make_app(name="shop") as app:
+        assert (await look(app)).enabled, "resumed by a person, it is that person's now"
+    async with make_app(name="shop", schedules=[nightly(key="paused")]) as app:
+        assert (await look(app, "paused")).paused_reason == "by hand"
+
+
+async def test_what_the_code_disables_is_paused_until_the_code_enables_it(make_app: MakeApp) -> None:
+    async with make_app(roles=(), schedules=[nightly(enabled=False)]) as app:
+        assert (await look(app)).paused_reason == "disabled in the code"
+    async with make_app(roles=(), schedules=[nightly()]) as app:
+        assert (await look(app)).enabled
+        await app.schedules.pause("nightly", reason="by hand")
+    async with make_app(roles=(), schedules=[nightly(enabled=False)]) as app:
+        assert (await look(app)).paused_reason == "by hand"
+    async with make_app(roles=(), schedules=[nightly()]) as app:
+        assert (await look(app)).paused_reason == "by hand"
+        await app.schedules.resume("nightly")
+    async with make_app(roles=(), schedules=[nightly(enabled=False)]) as app:
+        assert (await look(app)).paused_reason == "disabled in the code"
+
+
+async def test_ten_instances_with_new_code_make_one_revision(make_app: MakeApp) -> None:
+    async with make_app(roles=(), name="fleet", schedules=[nightly(), nightly(key="gone")]):
+        pass
+    apps = [make_app(roles=(), name="fleet", schedules=[nightly(payload={"a": 1}, tags=["x"])]) for _ in range(10)]
+    await asyncio.gather(*(app.start() for app in apps))
+    try:
+        found = await look(apps[0])
+        assert (found.revision, found.payload, found.tags) == (2, {"a": 1}, ("x",))
+        assert not (await look(apps[0], "gone")).enabled
+    finally:
+        await asyncio.gather(*(app.stop() for app in apps))
+
+
+async def test_a_one_shot_whose_moment_has_gone_by_does_not_keep_the_app_from_starting(make_app: MakeApp) -> None:
+    at = datetime.now(UTC) + timedelta(seconds=0.5)
+    async with make_app(schedules=[{"key": "once", "timing": Once(at), "job": "work"}]) as app:
+        assert (await look(app, "once")).timing == Once(at)
+        await until(lambda: datetime.now(UTC) > at)
+    past = {"key": "never", "timing": Once(datetime(2020, 1, 1, tzinfo=UTC)), "job": "work"}
+    async with make_app(schedules=[{"key": "once", "timing": Once(at), "job": "work"}, past]) as app:
+        assert (await look(app, "once")).timing == Once(at)
+        assert await app.schedules.get("never") is None
+
+
+async def test_a_store_that_is_away_for_a_moment_does_not_fail_the_start(
+    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = make_app(roles=(), schedules=[nightly()])
+    put, left = app._store.put_schedules, [StoreUnavailable("away"), OutcomeUnknown("lost")]
+
+    async def sometimes(new: Any) -> Any:
+        if left:
+            raise left.pop()
+        return await put(new)
+
+    monkeypatch.setattr(app._store, "put_schedules", sometimes)
+    async with app:
+        assert (await look(app)).enabled
+    assert left == []
+
+
+@pytest.mark.parametrize("wrong", [5, {"timing": Every("1h"), "job": "x"}, nightly(cron="* * * * *"), nightly(key=5)])
+def test_a_wrong_declaration_is_refused_when_the_app_is_made(make_app: MakeApp, wrong: Any) -> None:
+    with pytest.raises(DulyError):
+        make_app(schedules=[wrong])
+    with pytest.raises(ConfigurationError, match="declared twice"):
+        make_app(schedules=[nightly(), nightly()])

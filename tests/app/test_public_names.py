@@ -12,6 +12,7 @@ NAMES = [
     "Every",
     "Fatal",
     "Jitter",
+    "Jobs",
     "Once",
     "Retry",
     "Run",
@@ -39,10 +40,11 @@ def test_the_nouns_of_an_app_offer_these_verbs() -> None:
         return [name for name, member in inspect.getmembers(noun) if not name.startswith("_") and callable(member)]
 
     assert set(verbs(app.schedules)) >= {
-        "cancel", "create", "create_many", "delete", "get", "iterate", "list", "pause", "resume", "trigger",
+        "cancel", "create", "create_many", "delete", "get", "iterate", "list", "pause", "preview", "put", "resume",
+        "trigger", "upcoming", "update",
     }  # fmt: skip
     assert set(verbs(app.runs)) >= {"cancel", "get", "iterate", "list", "wait"}
-    assert set(verbs(app)) >= {"cron", "enqueue", "every", "job", "run", "start", "stop"}
+    assert set(verbs(app)) >= {"cron", "enqueue", "every", "include", "job", "middleware", "run", "start", "stop"}
 
 
 def test_an_app_opens_nothing_until_it_runs(tmp_path, monkeypatch) -> None:

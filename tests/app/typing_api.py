@@ -1,10 +1,13 @@
 """Never run, only type-checked, as scripts/check does with all tests: what the public names promise."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import assert_type
+from typing import Any, assert_type
 
 import duly
 from duly import CatchUp, Cron, Every, Jitter, Once, Retry, Run, RunStatus, Schedule, ScheduleStatus, Snooze
+from duly.engine.middleware import CallNext
 
 app = duly.Duly("sqlite:///duly.db", roles=("scheduler", "worker"), name="api", settings=duly.Settings(lease=30))
 
@@ -27,6 +30,35 @@ def tick(count: int = 1) -> Snooze | None:
     return Snooze(minutes=5)
 
 
+@app.job("send-reminder")
+async def send_reminder(run: duly.RunContext, user: int, note: str = "") -> bool:
+    return run.id == note and user > 0
+
+
+jobs = duly.Jobs()
+
+
+@jobs.cron("0 2 * * *", timezone="America/Sao_Paulo")
+def clean_up(days: int) -> int:
+    return days
+
+
+app.include(jobs)
+
+
+@app.middleware
+async def timed(run: duly.RunContext, call_next: CallNext) -> Any:
+    return await call_next(run)
+
+
+@asynccontextmanager
+async def lifespan(app: duly.Duly) -> AsyncIterator[dict[str, int]]:
+    yield {"pool": 1}
+
+
+other = duly.Duly(
+    lifespan=lifespan, schedules=[{"key": "k", "timing": Every("1h"), "job": clean_up.bind(3)}], sync="keep_database"
+)
 LATER = datetime(2027, 1, 1, tzinfo=UTC)
 
 
@@ -49,6 +81,33 @@ async def use() -> None:
         done = await app.runs.wait(run.id, timeout=30)
         assert_type(done.status, RunStatus)
         assert_type(done.error_message, str | None)
+
+
+async def edit() -> None:
+    made = await app.schedules.create("k", Every("1h"), job=send_reminder.bind(user=42))
+    assert_type(await app.schedules.update(made.id, if_revision=1, timing=Cron.daily("14:00"), tags=["x"]), Schedule)
+    stored = await app.schedules.put("k", Every("1h"), clean_up.bind(days=3), overlap="queue")
+    assert_type(stored.schedule, Schedule)
+    assert_type(stored.changed, bool)
+    for item in await app.schedules.preview(Every("1h"), after=LATER, count=3) + await app.schedules.upcoming("k"):
+        assert_type(item.fire_at, datetime)
+        assert_type(item.note, str | None)
+    assert_type(await app.enqueue(send_reminder.bind(42, note="x")), Run)
+    await app.schedules.update("k", colour="red")  # type: ignore[call-arg]
+    await app.schedules.create("k", Every("1h"), job="x", overlap=5)  # type: ignore[arg-type]
+
+
+def bind() -> None:
+    send_reminder.bind()  # type: ignore[call-arg]
+    send_reminder.bind(user="x")  # type: ignore[arg-type]
+    send_reminder.bind(usr=5)  # type: ignore[call-arg]
+    clean_up.bind(day=3)  # type: ignore[call-arg]
+
+
+async def call(run: duly.RunContext) -> None:
+    assert_type(await send_reminder(run, 42), bool)
+    assert_type(clean_up(3), int)
+    await send_reminder(run, "x")  # type: ignore[arg-type]
 
 
 def pure() -> None:

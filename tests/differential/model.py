@@ -297,6 +297,10 @@ class Model:
     async def get_schedule(self, ref: str, *, tenant: str | None = None) -> Schedule | None:
         return self._find(ref, tenant)
 
+    async def declared_schedules(self, app: str) -> list[Schedule]:
+        declared = [self._schedule(id) for id in sorted(self.facts)]
+        return [s for s in declared if s.facts.app == app and s.facts.deleted_at is None]
+
     async def list_schedules(self, where: ScheduleFilter, *, limit: int, after: str | None = None) -> Page[Schedule]:
         def wanted(schedule: Schedule) -> bool:
             facts = schedule.facts

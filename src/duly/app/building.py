@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,8 +17,9 @@ from duly.runtime.clock import Clock
 from duly.store.values import NewSchedule
 
 from .aiming import check_target
+from .calling import read_call
 from .checking import check_text
-from .words import Words, check_span, read_words
+from .words import UNSET, Words, check_span, merged_words, read_words
 
 
 class Builder:
@@ -41,7 +43,7 @@ class Builder:
         """Check every argument; the answer is ready to be stored. ``words.Options`` are the options."""
         id = self._chance.id(self._clock)
         key = id if key is None else check_key(key)
-        words = read_words(options, self._settings.payload_limit)
+        words = read_words(self._named(options), self._settings.payload_limit)
         facts = Facts(
             id=id,
             key=key,
@@ -76,6 +78,18 @@ class Builder:
         definition.retry = definition.retry or handler.retry
         if handler.has_timeout and "timeout_ms" not in words.definition:
             definition.timeout_ms = handler.timeout_ms
+
+    def merge_words(self, changes: Mapping[str, Any]) -> Words:
+        """Check what is to be merged into a stored schedule."""
+        return merged_words(self._named(changes), self._settings.payload_limit)
+
+    def _named(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The options with a job's name, and the payload it was bound to, in the place of a job or a call."""
+        job = options.get("job")
+        if job is None or isinstance(job, str):
+            return options
+        name, payload = read_call(job, options.get("payload", UNSET), self._registry)
+        return {**options, "job": name, "payload": payload}
 
     def merged(self, old: Definition, timing: Timing | None, words: Words, now: int) -> Definition:
         """The definition after a merge: what was not given stays."""

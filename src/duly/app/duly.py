@@ -3,41 +3,46 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from duly.config import Settings, database_url
 from duly.core.errors import ConfigurationError
-from duly.core.policy import Retry
 from duly.core.run import Run
-from duly.core.timing import Cron, Every, Timing
 from duly.core.version import VERSION
 from duly.engine.instance import ROLES, Instance, World
-from duly.engine.registry import Registry, make_handler
+from duly.engine.middleware import Middleware, check_middleware
+from duly.engine.registry import Registry
 from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock, SystemClock
 from duly.runtime.events import LogObserver, Observer, Observers
 from duly.store.sql import SqlStore
 
 from .building import Builder
-from .checking import check_words, timeout_in_ms
 from .declared import Declared
+from .declaring import Declaration, Declaring
+from .jobs import Jobs
+from .life import Life, Lifespan, enter_lifespan
 from .runs import Runs
 from .schedules import Schedules
+from .signals import until_signalled
 from .stores import open_store
-from .words import SCHEDULE_WORDS, UNSET
+from .words import UNSET, JobLike
 
 NOT_OPEN = "this app is not open; use `async with app:`, or `await app.open()` if it is only to create and to look"
-Function = TypeVar("Function", bound=Callable[..., Any])
+Wrapper = TypeVar("Wrapper", bound=Middleware)
 
 
-class Duly:
+class Duly(Declaring):
     """A scheduler and worker inside your process.
 
     Use it as ``async with app:`` in a running event loop, or call ``app.run()``, which blocks and owns the signals.
+    ``schedules`` are declared as with decorators: arguments of ``create``, upserted by key when the app starts.
+    ``name`` tells apart apps that share a database; ``sync`` says whether the code or the database decides about
+    declared schedules. ``lifespan`` makes an async context manager of the app; handlers find what it yields in
+    ``run.state``.
     """
 
     def __init__(
@@ -46,6 +51,9 @@ class Duly:
         *,
         roles: Sequence[str] = ("scheduler", "worker"),
         name: str | None = None,
+        schedules: Sequence[Mapping[str, Any]] = (),
+        sync: str = "update_from_code",
+        lifespan: Lifespan | None = None,
         settings: Settings | None = None,
         clock: Clock | None = None,
         chance: Chance | None = None,
@@ -55,17 +63,21 @@ class Duly:
         self.name = name
         self.settings = settings or Settings()
         self._roles = _check_roles(roles)
+        self._lifespan = lifespan
         self._clock = clock or SystemClock()
         self._chance = chance or Chance()
         self._registry = Registry()
+        self._included: list[Jobs] = []
         self._observers = Observers([LogObserver(), *observers])
         self._store: SqlStore = open_store(self.url, self._clock)
         self._store.closed_until_open(NOT_OPEN)
-        self._starting = False
-        self._instance: Instance | None = None
-        self._opened = 0
+        self._life = Life(self._store)
         builder = Builder(self.settings, self._registry, self._clock, self._chance)
-        self._declared = Declared(self._store, builder, app=name)
+        self._declared = Declared(
+            self._store, builder, self._clock, app=name, sync=sync, scheduler="scheduler" in self._roles
+        )
+        for declared in schedules:
+            self._declared.add(declared)
         self.schedules = Schedules(
             self._store,
             self.settings,
@@ -85,60 +97,7 @@ class Duly:
             on_cancel=self._cancel_asked,
         )
 
-    # Declaring
-
-    def job(
-        self,
-        name: str | None = None,
-        *,
-        cron: str | None = None,
-        every: str | Every | None = None,
-        timezone: str = "UTC",
-        retry: Retry | None = None,
-        timeout: float | None = UNSET,
-        process: bool = False,
-        payload: Any = UNSET,
-        **options: Any,
-    ) -> Callable[[Function], Function]:
-        """Register a function as a job; with ``cron`` or ``every`` also declare a schedule of the same key."""
-        if callable(name):
-            raise ConfigurationError("@app.job needs parentheses: write @app.job() or @app.job('name')")
-        check_words("job", options, SCHEDULE_WORDS)
-        if cron is not None and every is not None:
-            raise ConfigurationError(f"job {name!r} has both cron and every; give one of them")
-        timing = _timing(cron, every, timezone)
-        if timing is None and (options or payload is not UNSET):
-            raise ConfigurationError(f"job {name!r} has {', '.join(options) or 'payload'} but neither cron nor every")
-
-        def register(function: Function) -> Function:
-            if self._instance is not None:
-                raise ConfigurationError("a job was declared while the app runs; declare jobs before it starts")
-            job_name = name or getattr(function, "__name__", "job").replace("_", "-")
-            self._registry.add(
-                make_handler(
-                    job_name,
-                    function,
-                    process=process,
-                    retry=retry,
-                    timeout_ms=None if timeout is UNSET else timeout_in_ms(timeout),
-                    has_timeout=timeout is not UNSET,
-                )
-            )
-            if timing is not None:
-                self._declared.add({"key": job_name, "timing": timing, "job": job_name, "payload": payload, **options})
-            return function
-
-        return register
-
-    def cron(self, expr: str, *, timezone: str = "UTC", **options: Any) -> Callable[[Function], Function]:
-        """Short for ``job(cron=...)``."""
-        return self.job(options.pop("name", None), cron=expr, timezone=timezone, **options)
-
-    def every(self, every: str | Every, **options: Any) -> Callable[[Function], Function]:
-        """Short for ``job(every=...)``."""
-        return self.job(options.pop("name", None), every=every, **options)
-
-    async def enqueue(self, job: str, payload: Any = UNSET, **options: Any) -> Run:
+    async def enqueue(self, job: JobLike, payload: Any = UNSET, **options: Any) -> Run:
         """Ask for one run of a job; see ``Runs.enqueue``."""
         return await self.runs.enqueue(job, payload, **options)
 
@@ -147,59 +106,65 @@ class Duly:
         """The clock that this app was given, or the real one."""
         return self._clock
 
-    # Running
+    def include(self, jobs: Jobs) -> None:
+        """Bring in jobs that were declared without an app."""
+        if not isinstance(jobs, Jobs):
+            raise ConfigurationError(f"include got {jobs!r}; expected duly.Jobs()")
+        if jobs in self._included:
+            raise ConfigurationError("these jobs are included already; include them once")
+        self._included.append(jobs)
+        jobs._give(self._declare)
+
+    def middleware(self, function: Wrapper) -> Wrapper:
+        """Wrap every attempt in ``async def name(run, call_next)``; the one declared first is the outermost.
+
+        It runs on the event loop, whatever kind the handler is: around a thread's work, around a handler's process.
+        What the handler raises comes out of ``await call_next(run)``, and of a process only its text.
+        """
+        self._check_not_running("a middleware")
+        self._registry.around.middleware.append(check_middleware(function))
+        return function
+
+    def _declare(self, declaration: Declaration) -> None:
+        self._check_not_running("a job")
+        self._registry.add(declaration.handler)
+        if declaration.schedule is not None:
+            self._declared.add(declaration.schedule)
+
+    def _check_not_running(self, what: str) -> None:
+        if self._life.begun:
+            raise ConfigurationError(f"{what} was declared while the app runs; declare it before it starts")
 
     async def open(self) -> None:
         """Open the store without firing or working: enough to create and look."""
-        if self._opened == 0:
-            await self._store.open()
-        self._opened += 1
+        await self._life.open()
 
     async def close(self) -> None:
-        if self._opened == 0:
-            return
-        self._opened -= 1
-        if self._opened == 0:
-            await self._store.close()
+        await self._life.close()
 
     async def start(self) -> None:
         """Open the store, sync the declared schedules, start this instance's roles."""
-        if self._instance is not None or self._starting:
-            raise ConfigurationError("this app is already running; use the one you have, or make another Duly")
-        self._starting = True
-        try:
-            await self._start()
-        finally:
-            self._starting = False
+        await self._life.start(self._prepare)
 
-    async def _start(self) -> None:
-        await self.open()
-        try:
-            await self._declared.sync()
-            world = World(
-                store=self._store,
-                settings=self.settings,
-                clock=self._clock,
-                chance=self._chance,
-                observers=self._observers,
-                heartbeat_thread=isinstance(self._clock, SystemClock),
-            )
-            self._instance = Instance(world, self._registry, roles=self._roles, name=self.name, version=VERSION)
-            self._instance.on_ended(self.runs.ended)
-            await self._instance.start()
-        except BaseException:
-            self._instance = None
-            await self.close()
-            raise
+    async def _prepare(self, stack: AsyncExitStack) -> Instance:
+        if self._lifespan is not None:
+            self._registry.around.state = await enter_lifespan(self._lifespan, self, stack)
+        await self._declared.sync()
+        world = World(
+            store=self._store,
+            settings=self.settings,
+            clock=self._clock,
+            chance=self._chance,
+            observers=self._observers,
+            heartbeat_thread=isinstance(self._clock, SystemClock),
+        )
+        instance = Instance(world, self._registry, roles=self._roles, name=self.name, version=VERSION)
+        instance.on_ended(self.runs.ended)
+        return instance
 
     async def stop(self, grace: float | None = None) -> None:
         """Stop claiming, finish within ``grace`` seconds, give the rest back at once without spending an attempt."""
-        instance, self._instance = self._instance, None
-        if instance is not None:
-            try:
-                await instance.stop(self.settings.shutdown_timeout if grace is None else grace)
-            finally:
-                await self.close()
+        await self._life.stop(self.settings.shutdown_timeout if grace is None else grace)
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -215,36 +180,29 @@ class Duly:
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            pass
+            asyncio.run(self._run())
         else:
             raise ConfigurationError("app.run() was called inside a running event loop; use `async with app:` there")
-        asyncio.run(self._run())
 
     async def _run(self) -> None:
-        stop = asyncio.Event()
-        loop = asyncio.get_running_loop()
+        async with until_signalled() as signalled, self:
+            await signalled.wait()
 
-        def on_signal(number: int) -> None:
-            if stop.is_set():
-                os._exit(128 + number)
-            stop.set()
-
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, on_signal, number)
-        async with self:
-            await stop.wait()
+    @property
+    def _instance(self) -> Instance | None:
+        return self._life.instance
 
     def _schedules_changed(self) -> None:
-        if self._instance is not None:
-            self._instance.wake_scheduler()
+        if self._life.instance is not None:
+            self._life.instance.wake_scheduler()
 
     def _runs_changed(self) -> None:
-        if self._instance is not None:
-            self._instance.wake_worker()
+        if self._life.instance is not None:
+            self._life.instance.wake_worker()
 
     def _cancel_asked(self) -> None:
-        if self._instance is not None:
-            self._instance.cancel_soon()
+        if self._life.instance is not None:
+            self._life.instance.cancel_soon()
 
 
 def _check_roles(roles: Sequence[str]) -> tuple[str, ...]:
@@ -252,11 +210,3 @@ def _check_roles(roles: Sequence[str]) -> tuple[str, ...]:
     if isinstance(roles, str) or unknown:
         raise ConfigurationError(f"roles is {roles!r}; expected some of {', '.join(ROLES)}")
     return tuple(roles)
-
-
-def _timing(cron: str | None, every: str | Every | None, timezone: str) -> Timing | None:
-    if cron is not None:
-        return Cron(cron, timezone)
-    if every is not None:
-        return every if isinstance(every, Every) else Every(every)
-    return None

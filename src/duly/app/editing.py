@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -42,19 +43,22 @@ class Replacement:
     """Makes a schedule what a new one would be; only its history, and its pause unless told, stay."""
 
     wanted: NewSchedule
+    app: str | None = None
     enabled: bool | None = None
     if_revision: int | None = None
     by: str | None = None
 
     def __call__(self, schedule: Schedule, now: int) -> Change | None:
         facts, definition = self.wanted.facts, self.wanted.definition
-        words = {
+        words: dict[str, Any] = {
             "name": facts.name,
             "description": facts.description,
             "owner": facts.owner,
             "correlation_id": facts.correlation_id,
             "tags": facts.tags,
         }
+        if self.app is not None:
+            words["app"] = self.app
         definition = replace(definition, timing=anchored(definition, schedule.definition, now))
         return _edit(schedule, now, definition, words, self)
 
@@ -73,12 +77,15 @@ def _switch(schedule: Schedule, now: int, change: Change, edit: Merge | Replacem
     """Pause or resume besides the edit, if ``enabled`` says so and it is not so already."""
     if edit.enabled is None or edit.enabled == schedule.enabled:
         return change
-    edited = Schedule(change.facts, change.definition or schedule.definition, change.cursor)
     if edit.enabled:
-        switched = editing.resume(edited, now, by=edit.by)
-    else:
-        switched = editing.pause(edited, now, reason=None, by=edit.by)
-    return replace(change, facts=switched.facts, cursor=switched.cursor, changed=change.changed + switched.changed)
+        return followed(schedule, change, lambda edited: editing.resume(edited, now, by=edit.by))
+    return followed(schedule, change, lambda edited: editing.pause(edited, now, reason=None, by=edit.by))
+
+
+def followed(schedule: Schedule, change: Change, step: Callable[[Schedule], Change]) -> Change:
+    """One change that does what two do after each other; the second one makes no revision."""
+    then = step(Schedule(change.facts, change.definition or schedule.definition, change.cursor))
+    return replace(change, facts=then.facts, cursor=then.cursor, changed=change.changed + then.changed)
 
 
 def _facts(schedule: Schedule, given: dict[str, Any]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from duly.runtime.clock import Clock
 from duly.store.sql import SqlStore
 from duly.store.values import NewRequest, Page, RunFilter
 
+from .calling import read_call
 from .checking import (
     check_cursor,
     check_limit,
@@ -35,7 +36,7 @@ from .checking import (
     timeout_in_ms,
 )
 from .payload import encode_payload
-from .words import UNSET
+from .words import UNSET, JobLike
 
 FIRST_LOOK = 0.02
 LONGEST_LOOK = 0.5
@@ -66,7 +67,7 @@ class Runs:
         self._waiters: dict[str, set[asyncio.Event]] = defaultdict(set)
         self._requests: Batcher[NewRequest, Run] = Batcher(self._enqueue, most=BULK)
 
-    async def enqueue(self, job: str, payload: Any = UNSET, *, connection: Any = None, **options: Any) -> Run:
+    async def enqueue(self, job: JobLike, payload: Any = UNSET, *, connection: Any = None, **options: Any) -> Run:
         """Ask for one run of a job, now or at ``run_at``; it is stored when this answers."""
         check_words("enqueue", options, REQUEST_WORDS)
         request = self.request(job, payload, **options)
@@ -78,7 +79,7 @@ class Runs:
         except StoreError as error:
             raise _not_stored([request], error) from error
 
-    async def enqueue_many(self, job: str, payloads: Sequence[Any], **options: Any) -> list[Run]:
+    async def enqueue_many(self, job: JobLike, payloads: Sequence[Any], **options: Any) -> list[Run]:
         """Ask for many runs of a job, one transaction per batch."""
         check_words("enqueue_many", options, REQUEST_WORDS)
         requests = [self.request(job, payload, **options) for payload in payloads]
@@ -173,7 +174,7 @@ class Runs:
 
     def request(
         self,
-        job: str,
+        job: JobLike,
         payload: Any = UNSET,
         *,
         run_at: datetime | None = None,
@@ -185,7 +186,8 @@ class Runs:
         tenant: str = "",
     ) -> NewRequest:
         """Check the arguments of ``enqueue``; the answer is ready to be stored."""
-        handler = self._registry.get(check_job_name(job))
+        name, payload = read_call(job, payload, self._registry)
+        handler = self._registry.get(check_job_name(name))
         text = encode_payload({} if payload is UNSET else payload, self._settings.payload_limit)
         if handler is not None:
             handler.arguments.check(text)
@@ -201,7 +203,7 @@ class Runs:
             timeout_ms = timeout_in_ms(timeout)
         return NewRequest(
             id=self._chance.id(self._clock) if id is None else check_run_id(id),
-            job=job,
+            job=name,
             payload=text,
             queue=check_queue(queue),
             max_attempts=max_attempts,

@@ -29,7 +29,7 @@ from .checking import check_cursor, check_jitter, check_limit, check_run_id, che
 from .editing import Merge, Replacement
 from .payload import encode_payload
 from .upcoming import Windows, check_count_of, preview, upcoming
-from .words import CHANGE_WORDS, OPTIONS, SCHEDULE_WORDS, UNSET, Changes, Options, merged_words
+from .words import CHANGE_WORDS, OPTIONS, SCHEDULE_WORDS, UNSET, Changes, JobLike, Options
 
 BULK = 1000
 ABREAST = 2
@@ -153,7 +153,7 @@ class Schedules:
         timing = changes.get("timing")
         merge = Merge(
             builder=self._builder,
-            words=merged_words(changes, self._settings.payload_limit),
+            words=self._builder.merge_words(changes),
             timing=self._builder.check_timing(timing) if "timing" in changes else None,
             if_revision=if_revision,
             by=by,
@@ -164,7 +164,7 @@ class Schedules:
         self,
         key: str,
         timing: Timing,
-        call: str | None = None,
+        call: JobLike | None = None,
         *,
         if_revision: int | None = None,
         by: str | None = None,
@@ -229,7 +229,7 @@ class Schedules:
 
     async def trigger(self, ref: str, payload: Any = UNSET, *, force: bool = False, id: str | None = None) -> Run:
         """Make a run now, also while paused, without moving the schedule; ``force`` ignores the overlap policy."""
-        text = None if payload is UNSET else encode_payload(payload, self._settings.payload_limit)
+        text = None if payload is UNSET else await self._check_payload(ref, payload)
         triggered = await self._store.trigger(
             ref,
             run_id=self._chance.id(self._clock) if id is None else check_run_id(id),
@@ -241,6 +241,15 @@ class Schedules:
             raise not_found("schedule", ref)
         self._on_runs()
         return triggered.run
+
+    async def _check_payload(self, ref: str, payload: Any) -> str:
+        """The payload of a trigger as JSON, checked against the signature of the schedule's job if it is known here."""
+        text = encode_payload(payload, self._settings.payload_limit)
+        schedule = await self._store.get_schedule(ref)
+        if schedule is None:
+            raise not_found("schedule", ref)
+        self._builder.check_payload(schedule.definition.target, text)
+        return text
 
     async def _change(self, ref: str, change: Callable[[Schedule, int], Change | None]) -> Schedule:
         changed = await self._store.change_schedule(ref, change, rules=self._settings.fire_rules)

@@ -15,6 +15,7 @@ from duly.core.instants import to_ms
 from duly.core.policy import CatchUp, Missed, Overlap, Retry, choose
 from duly.core.schedule import DEFAULT_QUEUE, Target
 from duly.core.timing import Jitter, Timing
+from duly.engine.job import Call, Job
 
 from .aiming import TARGET_WORDS, check_target
 from .checking import (
@@ -34,23 +35,14 @@ from .checking import (
 from .payload import encode_payload
 
 UNSET: Any = msgspec.UNSET
+JobLike = str | Call | Job[..., ..., Any] | Callable[..., Any]
 
 
-class Options(TypedDict, total=False):
-    """Everything about a schedule but its key and timing.
+class Policies(TypedDict, total=False):
+    """What is said of a schedule wherever it is declared; ``jitter`` is (min, max) in milliseconds."""
 
-    ``timeout`` is seconds per attempt, None for no limit; ``jitter`` is (min, max) in milliseconds.
-    """
-
-    name: str | None
     description: str | None
-    job: str | None
-    workflow: str | None
-    topic: str | None
-    target: Mapping[str, Any] | None
     payload: Any
-    retry: Retry | None
-    timeout: float | None
     overlap: str
     catch_up: str | CatchUp
     jitter: Jitter | tuple[int, int] | None
@@ -68,15 +60,38 @@ class Options(TypedDict, total=False):
     metadata: Mapping[str, str | None] | None
 
 
+class Options(Policies, total=False):
+    """Everything about a schedule but its key and timing; ``timeout`` is seconds per attempt, None for no limit.
+
+    ``job`` is a name, a job itself, or a call that was bound to its payload.
+    """
+
+    name: str | None
+    job: JobLike | None
+    workflow: str | None
+    topic: str | None
+    target: Mapping[str, Any] | None
+    retry: Retry | None
+    timeout: float | None
+
+
 class Changes(Options, total=False):
     """What ``update`` may change: the options, and the timing."""
 
     timing: Timing | None
 
 
-OPTIONS = frozenset(Options.__annotations__)
+class JobOptions(Policies, total=False):
+    """What a decorator may say of the schedule that it declares beside a job."""
+
+    key: str
+    sync: str
+
+
+OPTIONS = Options.__optional_keys__
 SCHEDULE_WORDS = OPTIONS | {"key", "timing"}
-CHANGE_WORDS = OPTIONS | {"timing"}
+CHANGE_WORDS = Changes.__optional_keys__
+JOB_WORDS = JobOptions.__optional_keys__
 
 Check = Callable[[Any], Any]
 

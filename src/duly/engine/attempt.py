@@ -11,6 +11,7 @@ from duly.core.run import Cancelled, Claim, Failed, Lost, Outcome, Released
 
 from .context import RunContext
 from .deadlines import Deadlines
+from .middleware import call_through
 from .outcomes import describe, failure_of, outcome_of
 from .processes import ProcessStopped, run_in_process
 from .registry import Handler, Mode
@@ -32,6 +33,7 @@ class Attempt:
     __slots__ = (
         "_begun",
         "_deadlines",
+        "_in_thread",
         "_result_limit",
         "_stop",
         "_threads",
@@ -48,13 +50,14 @@ class Attempt:
         self.claim = claim
         self.session = session
         self.handler = handler
-        self.context = RunContext(claim)
+        self.context = RunContext(claim, handler.around.state)
         self.task: asyncio.Task[None] | None = None
         self._threads = threads
         self._deadlines = deadlines
         self._result_limit = result_limit
         self._stop: Stop | None = None
         self._begun = False
+        self._in_thread = False
 
     @property
     def lost(self) -> bool:
@@ -79,7 +82,7 @@ class Attempt:
             return
         self._stop = Stop.TIMEOUT
         self.context._cancel()
-        if self.handler.mode is Mode.THREAD:
+        if self._in_thread:
             self._threads.abandon()
         self.task.cancel()
 
@@ -89,7 +92,8 @@ class Attempt:
         if self._stop is not None:
             return self._stopped(self._stop)
         try:
-            return outcome_of(await self._call(), self._result_limit)
+            call = self._wrapped_call() if self.handler.around.middleware else self._call()
+            return outcome_of(await call, self._result_limit)
         except asyncio.CancelledError as error:
             if self._stop is not None:
                 return self._stopped(self._stop)
@@ -104,6 +108,11 @@ class Attempt:
         except (Exception, SystemExit) as error:  # noqa: BLE001 - around a handler: whatever it raises is its outcome
             return failure_of(error)
 
+    async def _wrapped_call(self) -> Any:
+        # Its time is watched from here, so that a middleware cannot hang forever, and anew from the handler's start.
+        self._begin()
+        return await call_through(self.handler.around.middleware, self.context, self._call)
+
     async def _call(self) -> Any:
         handler, context = self.handler, self.context
         match handler.mode:
@@ -112,7 +121,10 @@ class Attempt:
                 return await handler.function(**handler.arguments.values(context))
             case Mode.THREAD:
                 values = handler.arguments.values(context)
-                return await self._threads.submit(lambda: handler.function(**values), self._begin)
+                try:
+                    return await self._threads.submit(lambda: handler.function(**values), self._begin_in_thread)
+                finally:
+                    self._in_thread = False
             case Mode.PROCESS:
                 claim = self.claim
                 return await self._threads.submit(
@@ -120,6 +132,10 @@ class Attempt:
                 )
             case _:
                 assert_never(handler.mode)
+
+    def _begin_in_thread(self) -> None:
+        self._in_thread = True
+        self._begin()
 
     def _begin(self) -> None:
         """The handler starts now: its time counts from here, not from when it began to wait for a thread."""

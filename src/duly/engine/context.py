@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from duly.core.errors import ConfigurationError
 from duly.core.instants import to_datetime
 from duly.core.run import Claim
 
@@ -23,12 +24,12 @@ class RunContext:
     attempt: a system that refuses lower fences is safe from a worker that was believed dead.
     """
 
-    __slots__ = ("_cancelled", "_claim", "_loop", "_payload", "_waiters")
+    __slots__ = ("_cancelled", "_claim", "_payload", "_state", "_waiters")
 
-    def __init__(self, claim: Claim, loop: asyncio.AbstractEventLoop | None = None) -> None:
+    def __init__(self, claim: Claim, state: Any = msgspec.UNSET) -> None:
         self._claim = claim
         self._cancelled = False
-        self._loop = loop
+        self._state = state
         self._payload: Any = msgspec.UNSET
         self._waiters: list[Callable[[], None]] = []
 
@@ -79,6 +80,16 @@ class RunContext:
     @property
     def fired_at(self) -> datetime:
         return to_datetime(self._claim.fired_at)
+
+    @property
+    def state(self) -> Any:
+        """What the app's ``lifespan`` yielded: pools, clients. None without one."""
+        if self._state is msgspec.UNSET:
+            raise ConfigurationError(
+                "run.state stays in the worker's process; a handler with process=True has its own: open there what"
+                " it needs"
+            )
+        return self._state
 
     @property
     def cancelled(self) -> bool:

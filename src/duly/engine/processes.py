@@ -5,13 +5,15 @@ from __future__ import annotations
 import multiprocessing
 import signal
 from collections.abc import Callable
+from importlib import import_module
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from duly.core.errors import Fatal
+from duly.core.errors import ConfigurationError, Fatal
 from duly.core.run import Claim
 
 from .context import RunContext
+from .job import Job
 from .outcomes import describe
 from .signature import Arguments
 
@@ -33,8 +35,9 @@ class HandlerFailed(Exception):
 
 def run_in_process(function: Callable[..., Any], arguments: Arguments, context: RunContext, claim: Claim) -> Any:
     """Call a handler in a spawned process and answer its value; kill it once the run should stop."""
+    place = _place(function)
     ours, theirs = _SPAWN.Pipe(duplex=False)
-    process = _SPAWN.Process(target=_child, args=(theirs, function, arguments, claim), name="duly-handler", daemon=True)
+    process = _SPAWN.Process(target=_child, args=(theirs, place, arguments, claim), name="duly-handler", daemon=True)
     try:
         process.start()
         theirs.close()
@@ -60,13 +63,31 @@ def _answer(ours: Connection, process: Any) -> Any:
     raise Fatal(value) if kind == "fatal" else HandlerFailed(value)
 
 
-def _child(theirs: Connection, function: Callable[..., Any], arguments: Arguments, claim: Claim) -> None:
+def _place(function: Callable[..., Any]) -> tuple[str, str]:
+    """The module and name under which another process finds a function; a job stands in its function's place."""
+    place = (function.__module__, function.__qualname__)
+    if _found(place) is not function:
+        raise ConfigurationError(
+            f"{place[0]}.{place[1]} is not the function that was registered, and a process finds it by that name;"
+            " register what the module names"
+        )
+    return place
+
+
+def _found(place: tuple[str, str]) -> Any:
+    found: Any = import_module(place[0])
+    for name in place[1].split("."):
+        found = getattr(found, name, None)
+    return found.function if isinstance(found, Job) else found
+
+
+def _child(theirs: Connection, place: tuple[str, str], arguments: Arguments, claim: Claim) -> None:
     # Ctrl-C, and systemd, tell the whole group: the worker alone decides when this process ends. Not SIG_IGN, which
     # the handler's own subprocesses would inherit.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
     try:
-        theirs.send(("value", function(**arguments.values(RunContext(claim)))))
+        theirs.send(("value", _found(place)(**arguments.values(RunContext(claim)))))
     except Fatal as error:
         theirs.send(("fatal", str(error)))
     except BaseException as error:  # noqa: BLE001 - around a handler: whatever it raises is its outcome

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
 from duly.core.errors import ConfigurationError, ValidationFailed
 from duly.core.policy import Retry
 
+from .middleware import Surroundings
 from .signature import Arguments, arguments_of
 
 JOB_NAME_LIMIT = 100
@@ -36,12 +37,14 @@ class Handler:
     retry: Retry | None = None
     timeout_ms: int | None = None
     has_timeout: bool = False
+    around: Surroundings = field(default_factory=Surroundings)
 
 
 class Registry:
     """Handlers by job name. One name, one function."""
 
     def __init__(self) -> None:
+        self.around = Surroundings()
         self._handlers: dict[str, Handler] = {}
         self._names: dict[tuple[Mode, ...], frozenset[str]] = {}
 
@@ -52,11 +55,15 @@ class Registry:
                 f"job {handler.name!r} is registered twice, for {_where(known.function)} and"
                 f" {_where(handler.function)}; give one of them another name"
             )
-        self._handlers[handler.name] = handler
+        self._handlers[handler.name] = replace(handler, around=self.around)
         self._names.clear()
 
     def get(self, name: str) -> Handler | None:
         return self._handlers.get(name)
+
+    def name_of(self, function: Callable[..., Any]) -> str | None:
+        """The job that a function is registered as."""
+        return next((handler.name for handler in self if handler.function is function), None)
 
     @property
     def names(self) -> frozenset[str]:

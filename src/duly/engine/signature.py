@@ -38,6 +38,16 @@ class Arguments:
         if self.whole or self.fields:
             self.decode(_decode(payload))
 
+    def payload(self, values: dict[str, Any]) -> Any:
+        """The payload, as plain JSON values, that gives a handler these arguments; refuse what it could not take."""
+        payload = values[self.whole] if self.whole is not None else values
+        try:
+            plain = msgspec.to_builtins(payload)
+        except (TypeError, ValueError, OverflowError, RecursionError) as error:
+            raise self._refuse(f"is not JSON: {error}; bind plain values") from None
+        self.decode(plain)
+        return plain
+
     def decode(self, payload: Any) -> dict[str, Any]:
         """Read the payload as keyword arguments."""
         if self.whole is not None:

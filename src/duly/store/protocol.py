@@ -59,6 +59,10 @@ class Schedules(Protocol):
         """Find a schedule by id, then by key. A deleted one is not found."""
         ...
 
+    async def declared_schedules(self, app: str) -> list[Schedule]:
+        """Answer every schedule whose facts name this app; deleted ones are not found."""
+        ...
+
     async def list_schedules(self, where: ScheduleFilter, *, limit: int, after: str | None = None) -> Page[Schedule]:
         """Answer one page in id order, without payloads."""
         ...

@@ -116,6 +116,9 @@ class SqlStore:
     async def get_schedule(self, ref: str, *, tenant: str | None = None) -> Schedule | None:
         return await self._read(lambda now: schedules.find_schedule(ref, tenant))
 
+    async def declared_schedules(self, app: str) -> list[Schedule]:
+        return await self._read(partial(reading.declared_schedules, app=app))
+
     async def list_schedules(self, where: ScheduleFilter, *, limit: int, after: str | None = None) -> Page[Schedule]:
         return await self._read(partial(reading.list_schedules, where=where, limit=limit, after=after))
 

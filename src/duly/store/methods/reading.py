@@ -29,6 +29,15 @@ def list_schedules(now: int, where: ScheduleFilter, limit: int, after: str | Non
     return Page(schedules, schedules[-1].id if len(rows) > limit else None)
 
 
+def declared_schedules(now: int, app: str) -> Program[list[Schedule]]:
+    """All that an app declared, in id order."""
+    rows = yield query("declared_schedules", app=app)
+    if not rows:
+        return []
+    found = yield query("read_schedules", ids=[row[0] for row in rows])
+    return sorted((read_schedule(row) for row in found), key=lambda schedule: schedule.id)
+
+
 def like_pattern(text: str) -> str:
     """A LIKE pattern (escape character backslash) that finds the text anywhere."""
     escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -77,6 +77,16 @@ class TestListingSchedules:
         assert [s.key for s in [*first.items, *rest.items]] == ["s1", "s3", "s5"]
         assert rest.next_cursor is None
 
+    async def test_what_an_app_declared_is_found_by_its_name_with_payloads(self, trial: Trial) -> None:
+        await trial.put("a", app="shop", payload='{"n":1}')
+        await trial.put("b", app="shop", tenant="acme")
+        await trial.delete(await trial.put("gone", app="shop"))
+        await trial.put("other", app="mill")
+        await trial.put("nobody")
+        declared = await trial.store.declared_schedules("shop")
+        assert [(s.key, s.payload) for s in declared] == [("a", {"n": 1}), ("b", {})]
+        assert await trial.store.declared_schedules("none") == []
+
 
 class TestListingRuns:
     async def test_runs_are_listed_newest_first_open_and_ended_alike(self, trial: Trial) -> None:

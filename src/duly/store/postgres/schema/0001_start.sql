@@ -47,6 +47,7 @@ CREATE UNIQUE INDEX duly_schedules_client_request ON duly_schedules (tenant, cli
     WHERE client_request_id IS NOT NULL;
 CREATE INDEX duly_schedules_owner ON duly_schedules (owner, tenant, id) WHERE owner IS NOT NULL;
 CREATE INDEX duly_schedules_job ON duly_schedules (job, tenant, id);
+CREATE INDEX duly_schedules_app ON duly_schedules (app, id) WHERE app IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX duly_schedules_pause ON duly_schedules (paused_until)
     WHERE paused_until IS NOT NULL AND deleted_at IS NULL;
 CREATE INDEX duly_schedules_deleted ON duly_schedules (deleted_at) WHERE deleted_at IS NOT NULL;

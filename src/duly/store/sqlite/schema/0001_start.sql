@@ -51,6 +51,7 @@ CREATE UNIQUE INDEX duly_schedules_request ON duly_schedules (tenant, client_req
 CREATE INDEX duly_schedules_tenant ON duly_schedules (tenant, id) WHERE deleted_at IS NULL;
 CREATE INDEX duly_schedules_owner ON duly_schedules (tenant, owner, id) WHERE deleted_at IS NULL AND owner IS NOT NULL;
 CREATE INDEX duly_schedules_job ON duly_schedules (tenant, job, id) WHERE deleted_at IS NULL;
+CREATE INDEX duly_schedules_app ON duly_schedules (app, id) WHERE deleted_at IS NULL AND app IS NOT NULL;
 CREATE INDEX duly_schedules_paused ON duly_schedules (paused_until) WHERE paused_until IS NOT NULL;
 CREATE INDEX duly_schedules_ended ON duly_schedules (ended_at) WHERE kind = 'once' AND ended_at IS NOT NULL;
 CREATE INDEX duly_schedules_deleted ON duly_schedules (deleted_at) WHERE deleted_at IS NOT NULL;

@@ -1,0 +1,111 @@
+"""Declaring jobs, and schedules beside them, by decorators: the same on an app and on ``Jobs``."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, Unpack, overload
+
+from duly.core.errors import ConfigurationError
+from duly.core.policy import Retry
+from duly.core.timing import Cron, Every, Timing
+from duly.engine.context import RunContext
+from duly.engine.job import Job
+from duly.engine.registry import Handler, make_handler
+
+from .checking import check_words, timeout_in_ms
+from .words import JOB_WORDS, UNSET, JobOptions
+
+Given = ParamSpec("Given")
+Rest = ParamSpec("Rest")
+Result = TypeVar("Result")
+
+
+class Decorator(Protocol):
+    """Puts a job in the function's place; ``bind`` leaves out a leading parameter that is the context."""
+
+    @overload
+    def __call__(
+        self, function: Callable[Concatenate[RunContext, Rest], Result], /
+    ) -> Job[Concatenate[RunContext, Rest], Rest, Result]: ...
+    @overload
+    def __call__(self, function: Callable[Given, Result], /) -> Job[Given, Given, Result]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """A job, and the arguments of ``create`` for the schedule that was declared with it."""
+
+    handler: Handler
+    schedule: Mapping[str, Any] | None
+
+
+class Declaring(ABC):
+    """The decorators."""
+
+    @abstractmethod
+    def _declare(self, declaration: Declaration) -> None:
+        """Take a job that was just declared, or refuse it."""
+
+    def job(
+        self,
+        name: str | None = None,
+        *,
+        cron: str | Cron | None = None,
+        every: str | Every | None = None,
+        timezone: str | None = None,
+        retry: Retry | None = None,
+        timeout: float | None = UNSET,
+        process: bool = False,
+        **options: Unpack[JobOptions],
+    ) -> Decorator:
+        """Register a function as a job; with ``cron`` or ``every`` also declare a schedule of the same key."""
+        if callable(name):
+            raise ConfigurationError("@app.job needs parentheses: write @app.job() or @app.job('name')")
+        check_words("job", options, JOB_WORDS)
+        timing = _timing(name, cron, every, timezone)
+        if timing is None and options:
+            raise ConfigurationError(f"job {name!r} has {', '.join(options)} but neither cron nor every")
+
+        def register(function: Any, /) -> Any:
+            if isinstance(function, Job):
+                function = function.function
+            handler = make_handler(
+                name or getattr(function, "__name__", "job").replace("_", "-"),
+                function,
+                process=process,
+                retry=retry,
+                timeout_ms=None if timeout is UNSET else timeout_in_ms(timeout),
+                has_timeout=timeout is not UNSET,
+            )
+            schedule = {"key": handler.name, **options, "timing": timing, "job": handler.name}
+            self._declare(Declaration(handler, None if timing is None else schedule))
+            return Job(handler.name, function, handler.arguments)
+
+        return register
+
+    def cron(
+        self, expr: str | Cron, *, timezone: str | None = None, name: str | None = None, **options: Any
+    ) -> Decorator:
+        """Short for ``job(name, cron=...)``."""
+        return self.job(name, cron=expr, timezone=timezone, **options)
+
+    def every(self, every: str | Every, *, name: str | None = None, **options: Any) -> Decorator:
+        """Short for ``job(name, every=...)``."""
+        return self.job(name, every=every, **options)
+
+
+def _timing(name: str | None, cron: str | Cron | None, every: str | Every | None, zone: str | None) -> Timing | None:
+    if cron is not None and every is not None:
+        raise ConfigurationError(f"job {name!r} has both cron and every; give one of them")
+    if zone is not None and not isinstance(cron, str):
+        raise ConfigurationError(
+            f"job {name!r} has timezone={zone!r}, which goes with cron='...' only: an interval counts real time,"
+            " and Cron(...) has its own"
+        )
+    if cron is not None:
+        return cron if isinstance(cron, Cron) else Cron(cron, zone or "UTC")
+    if every is not None:
+        return every if isinstance(every, Every) else Every(every)
+    return None

@@ -1,0 +1,86 @@
+"""The life of an app: its store opens, its lifespan begins, its instance runs, and all of it ends in reverse."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from typing import Any
+
+from duly.core.errors import ConfigurationError
+from duly.engine.instance import Instance
+from duly.store.sql import SqlStore
+
+Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
+
+
+class Life:
+    """Opens and closes the store, counted, and holds the one instance that may run."""
+
+    def __init__(self, store: SqlStore) -> None:
+        self._store = store
+        self._opened = 0
+        self._starting = False
+        self._lifespan = AsyncExitStack()
+        self.instance: Instance | None = None
+
+    @property
+    def begun(self) -> bool:
+        return self._starting or self.instance is not None
+
+    async def open(self) -> None:
+        if self._opened == 0:
+            await self._store.open()
+        self._opened += 1
+
+    async def close(self) -> None:
+        if self._opened == 0:
+            return
+        self._opened -= 1
+        if self._opened == 0:
+            await self._store.close()
+
+    async def start(self, prepare: Callable[[AsyncExitStack], Awaitable[Instance]]) -> None:
+        """Open the store and start the instance that ``prepare`` makes; what it enters is left when all is over."""
+        if self.begun:
+            raise ConfigurationError("this app is already running; use the one you have, or make another Duly")
+        self._starting = True
+        try:
+            await self.open()
+            try:
+                async with AsyncExitStack() as stack:
+                    self.instance = await prepare(stack)
+                    await self.instance.start()
+                    self._lifespan = stack.pop_all()
+            except BaseException:
+                self.instance = None
+                await self.close()
+                raise
+        finally:
+            self._starting = False
+
+    async def stop(self, grace: float) -> None:
+        """Stop the instance, leave the lifespan, close the store; what fails does not keep the rest from ending."""
+        instance, self.instance = self.instance, None
+        if instance is None:
+            return
+        try:
+            try:
+                await instance.stop(grace)
+            finally:
+                await self._lifespan.aclose()
+        finally:
+            await self.close()
+
+
+async def enter_lifespan(lifespan: Lifespan, app: Any, stack: AsyncExitStack) -> Any:
+    """Begin an app's lifespan and answer what it yields."""
+    context = lifespan(app)
+    if not isinstance(context, AbstractAsyncContextManager):
+        hint = "; decorate it with @contextlib.asynccontextmanager" if inspect.isasyncgen(context) else ""
+        raise ConfigurationError(f"lifespan answered {context!r}; expected an async context manager for the app{hint}")
+    try:
+        return await stack.enter_async_context(context)
+    except Exception as error:
+        error.add_note("raised by the lifespan of the app, before its worker started")
+        raise

@@ -1,0 +1,60 @@
+"""What surrounds every attempt of an app: its middleware, and the state that its lifespan yielded."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from duly.core.errors import ConfigurationError
+
+from .context import RunContext
+
+
+class CallNext(Protocol):
+    """Goes on with the attempt: the next middleware, in the end the handler. The argument may be left out."""
+
+    def __call__(self, run: RunContext | None = None, /) -> Awaitable[Any]: ...
+
+
+Middleware = Callable[[RunContext, CallNext], Awaitable[Any]]
+
+
+@dataclass(slots=True)
+class Surroundings:
+    """Shared by all handlers of one app."""
+
+    middleware: list[Middleware] = field(default_factory=list)
+    state: Any = None
+
+
+def check_middleware(given: Any) -> Middleware:
+    """Answer a middleware, or say what one looks like."""
+    call = given if inspect.isfunction(given) or inspect.ismethod(given) else getattr(given, "__call__", given)  # noqa: B004
+    if not inspect.iscoroutinefunction(call):
+        raise ConfigurationError(
+            f"middleware is {given!r}; expected `async def name(run, call_next)` that answers `await call_next(run)`"
+        )
+    try:
+        inspect.signature(given).bind(None, None)
+    except TypeError as error:
+        raise ConfigurationError(
+            f"middleware {given!r}: {error}; expected the two parameters run and call_next"
+        ) from None
+    checked: Middleware = given
+    return checked
+
+
+async def call_through(
+    middleware: Sequence[Middleware], context: RunContext, handle: Callable[[], Awaitable[Any]]
+) -> Any:
+    """Call a handler inside its middleware: the one declared first is the outermost."""
+    if not middleware:
+        return await handle()
+    first, *others = middleware
+
+    async def call_next(run: RunContext | None = None, /) -> Any:
+        return await call_through(others, context, handle)
+
+    return await first(context, call_next)
