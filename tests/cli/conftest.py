@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import apsw
+import psycopg
 import pytest
 from click.testing import CliRunner, Result
 
@@ -58,5 +60,37 @@ def spawn(tmp_path: Path) -> Spawn:
             timeout=60,
             check=False,
         )
+
+    return run
+
+
+def execute(url: str, statement: str) -> None:
+    """Change a database behind duly's back."""
+    if url.startswith("sqlite"):
+        connection = apsw.Connection(url.removeprefix("sqlite:///"))
+        connection.execute(statement)
+        connection.close()
+    else:
+        with psycopg.connect(url, autocommit=True) as postgres:
+            postgres.execute(statement.encode())
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A database of each kind, without duly's tables."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'store.db'}"
+    url: str = request.getfixturevalue("fresh_postgres")
+    return url
+
+
+@pytest.fixture
+def on_store(store_url: str) -> Duly:
+    """Run ``duly`` on the store of the test."""
+    runner = CliRunner()
+
+    def run(*arguments: str, input: str | None = None) -> Result:
+        env = {"DULY_DATABASE_URL": store_url}
+        return runner.invoke(main, list(arguments), input=input, env=env, prog_name="duly")
 
     return run

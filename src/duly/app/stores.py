@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from urllib.parse import urlsplit
 
 from duly.core.errors import ConfigurationError
 from duly.runtime.clock import Clock, SystemClock
+from duly.store.inspection import Inspection
 from duly.store.sql import SqlStore
 
 EXPECTED = "sqlite:///file.db (relative), sqlite:////absolute/file.db or postgresql://user@host/database"
 
 
-def open_store(url: str, clock: Clock) -> SqlStore:
-    """Make the store of a URL; nothing is opened yet."""
+def open_store(url: str, clock: Clock, *, migrate: bool = False) -> SqlStore:
+    """Make the store of a URL; nothing is opened yet.
+
+    An older schema of a file is upgraded when it is opened; that of a server, which others may use, only if
+    ``migrate`` says so.
+    """
     scheme = urlsplit(url).scheme
     if scheme == "sqlite":
         from duly.store import sqlite
@@ -21,8 +27,53 @@ def open_store(url: str, clock: Clock) -> SqlStore:
     if scheme in ("postgresql", "postgres"):
         from duly.store.postgres import postgres_store
 
-        return postgres_store(url, clock=None if isinstance(clock, SystemClock) else clock)
-    raise ConfigurationError(f"database URL starts with {scheme or url[:20]!r}; expected {EXPECTED}")
+        return postgres_store(url, clock=None if isinstance(clock, SystemClock) else clock, migrate=migrate)
+    raise _unknown(url)
+
+
+def inspect_store(url: str) -> Inspection:
+    """Look at the database of a URL without creating or changing anything; blocks the calling thread."""
+    inspecting, place = _inspecting(url)
+    found: Inspection = inspecting.inspect(place)
+    return found
+
+
+def has_schema(url: str) -> bool:
+    """Whether duly's tables are there, of whatever version it knows; blocks the calling thread."""
+    inspecting, place = _inspecting(url)
+    return bool(inspecting.find_schema(place))
+
+
+def _inspecting(url: str) -> tuple[ModuleType, str]:
+    scheme = urlsplit(url).scheme
+    if scheme == "sqlite":
+        from duly.store.sqlite import inspecting
+
+        return inspecting, _sqlite_path(url)
+    if scheme in ("postgresql", "postgres"):
+        from duly.store.postgres import postgres_store
+
+        postgres_store(url)  # refuses, by name, what is not installed
+        from duly.store.postgres import inspecting as on_server
+
+        return on_server, url
+    raise _unknown(url)
+
+
+def schema_texts(dialect: str) -> dict[int, str]:
+    """The numbered steps of a dialect's schema, as its files have them."""
+    if dialect == "sqlite":
+        from duly.store.sqlite.migrating import load_migrations
+
+        return load_migrations()
+    from duly.store.postgres.texts import load_migrations as load_steps
+
+    return {number: text.decode() for number, text in load_steps().items()}
+
+
+def _unknown(url: str) -> ConfigurationError:
+    scheme = urlsplit(url).scheme
+    return ConfigurationError(f"database URL starts with {scheme or url[:20]!r}; expected {EXPECTED}")
 
 
 def _sqlite_path(url: str) -> str:

@@ -43,6 +43,11 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, words) for name, (_, words) in sorted(self._lazy.items())])
 
 
+def lazy_group(name: str, words: str, lazy: Mapping[str, tuple[str, str]]) -> LazyGroup:
+    """A group whose commands are where ``lazy`` says, below ``duly.cli``."""
+    return LazyGroup(name, lazy=lazy, help=words)
+
+
 class Root(LazyGroup):
     """``duly`` itself."""
 

@@ -31,6 +31,11 @@ def prepare_schema(connection: Connection, limits: Limits, *, migrate: bool) -> 
     connection.execute("COMMIT", prepare=False)
 
 
+def found_schema(connection: Connection) -> int:
+    """The number of the schema that is there, 0 for none; raise SchemaMismatch for one that is newer or not ours."""
+    return _found(connection, load_transactions(), max(load_migrations()), migrate=True)
+
+
 def _found(connection: Connection, texts: dict[str, str], newest: int, *, migrate: bool) -> int:
     """The number of the schema that is there, 0 for none; refuse what must not be touched."""
     tables = [row[0] for row in connection.execute(texts["found_tables"].encode(), prepare=False)]

@@ -1,0 +1,161 @@
+"""The checks of ``duly doctor``: each answers findings, and none changes anything."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from duly.app.stores import inspect_store, open_store
+from duly.config import Loaded
+from duly.config.masking import mask_url
+from duly.core.errors import ConfigurationError, DulyError
+from duly.core.timing import tz_version
+from duly.core.version import VERSION
+from duly.runtime.clock import SystemClock
+from duly.store.inspection import Finding, Inspection
+from duly.store.methods.surveying import Survey, survey
+
+from .times import in_words, relative
+
+if TYPE_CHECKING:
+    from duly.store.values import Instance
+
+SKEW_MS = 2000
+"""Clocks this far apart are worth a word: schedules fire by the store's, people look at their own."""
+
+
+def check_config(loaded: Loaded) -> Iterator[Finding]:
+    files = f"read {', '.join(loaded.files)}" if loaded.files else "no file; environment and defaults"
+    yield Finding("ok", "configuration", files)
+    for warning in loaded.warnings:
+        yield Finding("warn", "configuration", warning)
+
+
+def check_zones() -> Iterator[Finding]:
+    yield Finding("ok", "time zones", f"tzdata {tz_version()}")
+
+
+def check_store(url: str, *, grace_ms: int) -> Iterator[Finding]:
+    """The database: whether it can be reached, how it is set, and how those who use it fare."""
+    place = mask_url(url)
+    try:
+        found = inspect_store(url)
+    except DulyError as error:
+        subject = "configuration" if type(error) is ConfigurationError else "store"
+        yield Finding("fail", subject, error.message, _advice(error, place))
+        return
+    yield Finding("ok", "store", f"{place}, {found.version}")
+    yield from _schema(found)
+    yield from found.findings
+    if found.schema == found.newest:
+        try:
+            seen, mine = asyncio.run(_survey(url))
+        except DulyError as error:
+            yield Finding("fail", "store", error.message)
+            return
+        yield from _clock(found, seen, mine)
+        yield from _instances(seen)
+        yield from _work(seen, grace_ms)
+
+
+def check_server(url: str, key: str | None) -> Iterator[Finding]:
+    """A server: whether it answers, is ready, and takes the key."""
+    from duly.client import Client
+
+    try:
+        with Client(url, key=key) as client:
+            client.server.ready()
+            yield Finding("ok", "server", f"{client.place} is ready")
+            client.schedules.list(limit=1)
+            yield Finding("ok", "key", "the server lets us look" + ("" if key else ", without a key"))
+    except DulyError as error:
+        yield Finding(
+            "fail", "server", error.message, "`duly doctor` beside the server itself, on its store, sees more"
+        )
+
+
+def _schema(found: Inspection) -> Iterator[Finding]:
+    if not found.schema:
+        words = "the database is empty" if found.exists else "there is no database yet"
+        yield Finding("warn", "schema", words, "`duly db migrate`, or the first start of duly, sets it up")
+    elif found.pending:
+        words = f"schema {found.schema}; this version of duly needs {found.newest}"
+        if found.kind == "sqlite":
+            yield Finding("warn", "schema", words, "`duly db migrate`, or the next start of duly, upgrades it")
+        else:
+            yield Finding("fail", "schema", words, "`duly db migrate`, when no older duly is running on it")
+    else:
+        yield Finding("ok", "schema", f"{found.schema}, up to date")
+
+
+async def _survey(url: str) -> tuple[Survey, int]:
+    clock = SystemClock()
+    store = open_store(url, clock)
+    await store.open()
+    try:
+        before = clock.now()
+        seen = await store.driver.read(survey)
+        return seen, (before + clock.now()) // 2
+    finally:
+        await store.close()
+
+
+def _clock(found: Inspection, seen: Survey, mine: int) -> Iterator[Finding]:
+    if found.kind == "sqlite":
+        yield Finding("ok", "clock", "the store uses this machine's")
+        return
+    skew = abs(seen.now - mine)
+    if skew > SKEW_MS:
+        words = f"the store's clock is {in_words(skew)} {'ahead of' if seen.now > mine else 'behind'} this machine's"
+        yield Finding("warn", "clock", words, "schedules fire by the store's; let both follow a time server")
+    else:
+        yield Finding("ok", "clock", f"{skew} ms from the store's")
+
+
+def _instances(seen: Survey) -> Iterator[Finding]:
+    roles = {role for instance in seen.instances for role in instance.roles}
+    if not seen.instances:
+        yield Finding("warn", "instances", "none is alive: nothing fires and nothing runs", "start one: duly serve")
+        return
+    names = ", ".join(f"{instance.name} ({'+'.join(instance.roles)})" for instance in seen.instances[:5])
+    more = f" and {len(seen.instances) - 5} more" if len(seen.instances) > 5 else ""
+    yield Finding("ok", "instances", f"{len(seen.instances)} alive: {names}{more}")
+    for role, loss in (("scheduler", "nothing fires"), ("worker", "nothing runs")):
+        if role not in roles:
+            yield Finding("warn", "instances", f"none of them is a {role}: {loss}", f"start one: duly {role}")
+    yield from _differences(seen.instances)
+
+
+def _differences(instances: list[Instance]) -> Iterator[Finding]:
+    """Instances that would not agree with one another, or with this program."""
+    versions = {VERSION, *(instance.version for instance in instances)}
+    if len(versions) > 1:
+        words = f"several versions of duly: {', '.join(sorted(versions))}"
+        yield Finding("warn", "instances", words, "fine while upgrading; bring them together")
+    zones = {tz_version(), *(instance.tz_version for instance in instances)}
+    if len(zones) > 1:
+        words = f"several versions of the zones' rules: {', '.join(sorted(zones))}"
+        advice = "install the same tzdata everywhere, or windows near a new rule differ"
+        yield Finding("warn", "time zones", words, advice)
+
+
+def _work(seen: Survey, grace_ms: int) -> Iterator[Finding]:
+    owed = seen.next_fire_at
+    if owed is not None and owed < seen.now - grace_ms:
+        advice = "is a scheduler alive, and can it write? its log says what it does"
+        yield Finding("fail", "schedules", f"overdue: the oldest fire was due {relative(owed, seen.now)}", advice)
+    else:
+        due = "nothing is due" if owed is None else f"the next fire is {relative(owed, seen.now)}"
+        yield Finding("ok", "schedules", f"none is overdue; {due}")
+    for job, count in seen.unknown.items():
+        words = f"{count} of job {job!r}, which no live worker knows, wait{'s' if count == 1 else ''}"
+        yield Finding("warn", "runs", words, "start a worker whose app has that job, or cancel them")
+    if not seen.unknown:
+        yield Finding("ok", "runs", "none waits for a job that no live worker knows")
+
+
+def _advice(error: DulyError, place: str) -> str | None:
+    if error.code == "STORE_UNAVAILABLE":
+        return f"is the database running, and is {place} right?"
+    return None

@@ -1,0 +1,130 @@
+"""``duly db``: set up, upgrade and look at the database."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .failing import Refused
+from .options import choices_of, common_options, output_options
+from .printing import Sheet, printer
+from .reach import OnServer, find_reach
+
+if TYPE_CHECKING:
+    from duly.store.inspection import Inspection
+
+
+@click.group()
+def command() -> None:
+    """Set up, upgrade and look at the database."""
+
+
+@command.command()
+@output_options
+@common_options
+def migrate() -> None:
+    """Set up an empty database, or upgrade an older schema. Safe to repeat, and while others do the same."""
+    import asyncio
+
+    from duly.app.stores import inspect_store, open_store
+    from duly.config.masking import mask_url
+    from duly.runtime.clock import SystemClock
+
+    url = database_url()
+    before = inspect_store(url)
+
+    async def upgrade() -> None:
+        store = open_store(url, SystemClock(), migrate=True)
+        try:
+            await store.open()
+        finally:
+            await store.close()
+
+    if before.pending or not before.exists:
+        asyncio.run(upgrade())
+    after = inspect_store(url)
+    out = printer()
+    place = mask_url(url)
+    if after.schema == before.schema:
+        out.say(f"{place} is up to date, at schema {after.schema}")
+    elif before.schema == 0:
+        out.say(f"set up {place} with schema {after.schema}")
+    else:
+        out.say(f"upgraded {place} from schema {before.schema} to {after.schema}")
+    if out.output != "table":
+        _show(url, after)
+
+
+@command.command()
+@output_options
+@common_options
+def status() -> None:
+    """Say which schema the database has, what is to be upgraded, and how big it is. Changes nothing."""
+    from duly.app.stores import inspect_store
+
+    url = database_url()
+    _show(url, inspect_store(url))
+
+
+@command.command()
+@click.option("--dialect", type=click.Choice(["sqlite", "postgres"]), help="That of the database in use unless said.")
+@click.option("--since", type=click.IntRange(0), default=0, metavar="N", help="Only the steps after this schema.")
+@common_options
+def sql(dialect: str | None, since: int) -> None:
+    """Print the statements that make the schema, for whoever must run or read them by hand."""
+    from duly.app.stores import schema_texts
+
+    if dialect is None:
+        dialect = "sqlite" if database_url().startswith("sqlite:") else "postgres"
+    for number, text in schema_texts(dialect).items():
+        if number > since:
+            click.echo(f"-- duly, {dialect}, schema {number}")
+            click.echo(text.rstrip() + "\n")
+
+
+def database_url() -> str:
+    """The database that this command line means; a server's is the server's own business."""
+    reach = find_reach(choices_of(click.get_current_context()))
+    if isinstance(reach, OnServer):
+        raise Refused("this command works on a database, not on a server", "--database-url says which")
+    return reach.url
+
+
+def _show(url: str, found: Inspection) -> None:
+    from duly.config.masking import mask_url
+
+    value: dict[str, Any] = {
+        "url": mask_url(url),
+        "kind": found.kind,
+        "version": found.version,
+        "exists": found.exists,
+        "schema": found.schema,
+        "newestSchema": found.newest,
+        "pending": found.pending,
+        "sizeBytes": found.size_bytes,
+        "rows": dict(found.rows),
+        "rowsEstimated": found.estimated,
+    }
+    about = "about " if found.estimated else ""
+    rows = [("database", value["url"]), ("software", found.version), ("schema", _schema(found))]
+    if found.exists:
+        rows.append(("size", _bytes(found.size_bytes)))
+    rows += [(name, f"{about}{count}") for name, count in found.rows.items()]
+    printer().show(value, lambda: Sheet(rows), names=[str(found.schema)])
+
+
+def _schema(found: Inspection) -> str:
+    if not found.schema:
+        what = "an empty database" if found.exists else "no database yet"
+        return f"none: {what}; `duly db migrate`, or the first start of duly, sets it up"
+    if found.pending:
+        return f"{found.schema}, {found.pending} behind {found.newest}; `duly db migrate` upgrades it"
+    return f"{found.schema}, up to date"
+
+
+def _bytes(size: int) -> str:
+    for unit, factor in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if size >= factor:
+            return f"{size / factor:.1f} {unit}"
+    return f"{size} bytes"

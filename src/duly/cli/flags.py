@@ -1,0 +1,197 @@
+"""Flags become the body of a REST request: what a person types, in the words of the API."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from .failing import Refused
+from .inputs import read_json, read_text
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+TIMING = (
+    click.option("--cron", metavar="EXPR", help="Five fields, or six with seconds first."),
+    click.option("--every", metavar="DURATION", help="An interval, such as 30s, 5m, 1h30m or P1D."),
+    click.option("--at", metavar="TIME", help="Once, at an instant, or at a local time of --timezone."),
+    click.option("--daily", metavar="HH:MM", help="Every day at a local time."),
+    click.option("--weekly", metavar="'DAY HH:MM'", help="Every week, such as 'MON 09:00'."),
+    click.option("--monthly", metavar="'DAY HH:MM'", help="Every month, such as '15 14:30'."),
+    click.option("--timezone", "-z", metavar="ZONE", help="UTC, or an IANA name such as Europe/Berlin."),
+    click.option("--dst-gap", type=click.Choice(["fire_after", "skip"]), help="A local time that does not exist."),
+    click.option("--dst-fold", type=click.Choice(["first", "second", "both"]), help="A local time that comes twice."),
+    click.option("--anchor", metavar="epoch|start|TIME", help="What an interval counts from."),
+    click.option("--after-completion", is_flag=True, default=None, help="Count an interval from the end of a run."),
+    click.option("--on-past", type=click.Choice(["reject", "fire"]), help="What to do with an --at that has gone by."),
+    click.option("--jitter", metavar="MIN-MAX", help="Delay each fire by chance: 30s, or 5s-60s."),
+)
+WORK = (
+    click.option("--job", metavar="NAME", help="The job to run."),
+    click.option("--workflow", metavar="NAME", help="Or the workflow."),
+    click.option("--topic", metavar="TOPIC", help="Or the topic to announce."),
+    click.option("--target", metavar="JSON|@FILE", help='Or where to deliver: {"kind": "webhook", "url": …}.'),
+    click.option("--payload", metavar="JSON|@FILE|-", help="What the run is given; - reads stdin."),
+    click.option("--max-attempts", type=int, metavar="N", help="How often a run may be tried, the first included."),
+    click.option("--backoff", type=click.Choice(["exponential", "fixed"]), help="How the wait between them grows."),
+    click.option("--retry-delay", metavar="DURATION", help="The first wait between attempts."),
+    click.option("--timeout", metavar="DURATION|none", help="How long one attempt may take."),
+    click.option("--overlap", type=click.Choice(["skip", "queue", "cancel_previous", "allow"]),
+                 help="A window that is due while a run has not ended."),
+    click.option("--max-queued", type=int, metavar="N", help="With --overlap queue: how many may wait."),
+    click.option("--max-concurrent", type=int, metavar="N", help="With --overlap allow: how many may run."),
+    click.option("--catch-up", type=click.Choice(["latest", "skip", "all"]), help="Windows missed in an outage."),
+    click.option("--max-lateness", metavar="DURATION", help="With --catch-up: nothing older than this."),
+    click.option("--queue", metavar="NAME", help="The queue that runs wait in."),
+    click.option("--priority", type=int, metavar="N", help="Higher goes first within a queue."),
+)  # fmt: skip
+LIFE = (
+    click.option("--name", metavar="TEXT", help="For people; the key unless said."),
+    click.option("--description", metavar="TEXT", help="For people."),
+    click.option("--start-at", metavar="TIME", help="No window before this instant."),
+    click.option("--end-at", metavar="TIME", help="No window after this instant."),
+    click.option("--max-runs", type=int, metavar="N", help="The end after so many windows."),
+    click.option("--pause-after-failures", type=int, metavar="N", help="Pause after so many failed runs in a row."),
+    click.option("--tag", "tags", multiple=True, metavar="WORD", help="Repeat it for several."),
+    click.option("--owner", metavar="ID", help="Whose it is."),
+    click.option("--tenant", metavar="ID", help="Which tenant's it is."),
+    click.option("--enabled/--paused", "enabled", default=None, help="Whether it fires."),
+    click.option("--file", "-f", "file", metavar="FILE|-", help="A REST body as JSON; flags win over it."),
+)
+CREATING = (
+    click.option("--fire-current-window", is_flag=True, default=None, help="Do not wait for the next window."),
+    click.option("--client-request-id", metavar="ID", help="Makes the create safe to repeat."),
+)
+
+_PLAIN = {
+    "at": "onceAt", "timezone": "timezone", "anchor": "anchor", "after_completion": "afterCompletion",
+    "on_past": "onPast", "job": "jobType", "workflow": "workflow", "topic": "topic", "max_attempts": "maxAttempts",
+    "overlap": "overlapPolicy", "max_queued": "maxQueued", "max_concurrent": "maxConcurrent", "queue": "queue",
+    "priority": "priority", "name": "name", "description": "description", "start_at": "startAt", "end_at": "endAt",
+    "max_runs": "maxRuns", "pause_after_failures": "pauseAfterFailures", "enabled": "enabled",
+    "fire_current_window": "fireCurrentWindow", "cron": "cronExpression",
+}  # fmt: skip
+_NESTED = {
+    "dst_gap": ("dst", "gap"), "dst_fold": ("dst", "fold"), "backoff": ("retryPolicy", "backoff"),
+    "catch_up": ("catchUp", "policy"), "owner": ("metadata", "ownerId"), "tenant": ("metadata", "tenantId"),
+    "client_request_id": ("metadata", "clientRequestId"),
+}  # fmt: skip
+_SECONDS = {"retry_delay": ("retryPolicy", "delaySeconds"), "max_lateness": ("catchUp", "maxLatenessSeconds")}
+_NAMED_TIMES = ("daily", "weekly", "monthly")
+
+
+def with_flags(*groups: tuple[Callable[[Any], Any], ...]) -> Callable[[Command], Command]:
+    """Give a command these groups of flags, in this order."""
+
+    def decorate(command: Command) -> Command:
+        for option in reversed([option for group in groups for option in group]):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def body_of(flags: dict[str, Any]) -> dict[str, Any]:
+    """The body that the flags, and the file under them, ask for."""
+    given = {name: value for name, value in flags.items() if value is not None and value != ()}
+    file = given.pop("file", None)
+    _at_most_one("timing", [*_NAMED_TIMES, "cron", "every", "at"], given)
+    _at_most_one("target", ["job", "workflow", "topic"], given)
+    body: dict[str, Any] = read_body(file) if file is not None else {}
+    for name, value in given.items():
+        _put(body, name, value)
+    return body
+
+
+def _put(body: dict[str, Any], name: str, value: Any) -> None:
+    if name in _PLAIN:
+        body[_PLAIN[name]] = value
+    elif name in _NESTED:
+        outer, inner = _NESTED[name]
+        body[outer] = {**(body.get(outer) or {}), inner: value}
+    elif name in _SECONDS:
+        outer, inner = _SECONDS[name]
+        body[outer] = {**(body.get(outer) or {}), inner: _seconds(name, value)}
+    elif name in _NAMED_TIMES:
+        body["cronExpression"] = _named_time(name, value)
+    elif name == "every":
+        body["everyMs"] = _milliseconds(name, value)
+    elif name == "tags":
+        body["tags"] = list(value)
+    elif name == "payload":
+        body["jobPayload"] = read_json("--payload", value)
+    elif name == "target":
+        body["target"] = read_json("--target", value)
+    elif name == "timeout":
+        body["timeoutSeconds"] = None if value == "none" else _seconds(name, value)
+    elif name == "jitter":
+        body["jitter"] = _jitter(value)
+    else:
+        raise AssertionError(f"flag {name} has no place in a body")
+
+
+def _at_most_one(what: str, names: list[str], given: dict[str, Any]) -> None:
+    found = [f"--{name}" for name in names if name in given]
+    if len(found) > 1:
+        raise Refused(f"{' and '.join(found)} were given; expected one {what}")
+
+
+def _named_time(name: str, value: str) -> str:
+    """A time by name is a cron expression; the core knows which."""
+    from duly.core.timing import Cron, timing_from
+
+    words = value.partition(" ")[0], value.partition(" ")[2].strip()
+    given: dict[str, Any] = {name: value if name == "daily" else words}
+    timing = timing_from(**given)
+    assert isinstance(timing, Cron)
+    return timing.expr
+
+
+def _milliseconds(name: str, value: str) -> int:
+    from duly.core.errors import Invalid
+    from duly.core.timing import parse_duration
+
+    try:
+        return parse_duration(f"{value}s" if value.isdecimal() else value)
+    except Invalid as error:
+        raise Refused(f"--{name.replace('_', '-')}: {error.message}") from error
+
+
+def _seconds(name: str, value: str) -> float:
+    ms = _milliseconds(name, value)
+    return ms // 1000 if ms % 1000 == 0 else ms / 1000
+
+
+def _jitter(value: str) -> dict[str, int]:
+    least, dash, most = value.partition("-")
+    if not dash:
+        return {"minMs": 0, "maxMs": _milliseconds("jitter", value)}
+    return {
+        "minMs": 0 if least in ("0", "0s") else _milliseconds("jitter", least),
+        "maxMs": _milliseconds("jitter", most),
+    }
+
+
+def read_body(file: str) -> dict[str, Any]:
+    """A REST body from a file or stdin."""
+    text = read_text("--file", file)
+    body = _yaml(text) if Path(file).suffix in (".yaml", ".yml") else read_json("--file", text)
+    if not isinstance(body, dict):
+        raise Refused(f"--file {file} holds {type(body).__name__}; expected an object, the body of a REST request")
+    return body
+
+
+def _yaml(text: str) -> Any:
+    try:
+        import yaml  # type: ignore[import-untyped, unused-ignore]
+    except ImportError:
+        raise Refused(
+            "this Python has no YAML reader, so a YAML file cannot be read",
+            "pip install pyyaml, or give the body as JSON",
+        ) from None
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise Refused(f"--file is not YAML: {error}") from error

@@ -1,0 +1,85 @@
+"""Runs as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .printing import Sheet, Table, printer
+from .times import in_words, instant_ms, local, relative, system_now
+
+Answer = dict[str, Any]
+
+
+def show_run(run: Answer, words: str | None = None) -> None:
+    """Print a run, and say what was done to it."""
+    out = printer()
+    if words is not None:
+        out.say(words)
+    out.show(run, lambda: run_sheet(run, system_now()), names=[run["id"]])
+
+
+def run_table(runs: Sequence[Answer], empty: str) -> Table:
+    now = system_now()
+    rows = [
+        [
+            item["id"],
+            item["status"],
+            item["jobType"],
+            item["kind"],
+            _moment(item["scheduledAt"], now),
+            f"{item['attemptNumber']}/{item['maxAttempts']}",
+            _took(item["durationMs"]),
+            item["reason"] or _first_line(item["errorMessage"]),
+        ]
+        for item in runs
+    ]
+    return Table(["ID", "STATUS", "JOB", "KIND", "SCHEDULED (UTC)", "TRY", "TOOK", "WHY"], rows, marked=1, empty=empty)
+
+
+def run_sheet(run: Answer, now: int) -> Sheet:
+    """Everything that is worth a line."""
+
+    def at(name: str) -> str | None:
+        return _moment(run[name], now) if run[name] else None
+
+    rows: list[tuple[str, str | None]] = [
+        ("id", run["id"]),
+        ("window", run["windowKey"]),
+        ("status", run["status"] + (" (cancel asked for)" if run["cancelRequested"] else "")),
+        ("reason", run["reason"]),
+        ("job", run["jobType"]),
+        ("kind", run["kind"]),
+        ("schedule", run["scheduleId"]),
+        ("scheduled", at("scheduledAt")),
+        ("windows", f"{run['windowCount']} since {at('since')}" if run["windowCount"] and run["since"] else None),
+        ("fired", at("firedAt")),
+        ("started", at("startedAt")),
+        ("ended", at("completedAt")),
+        ("took", _took(run["durationMs"]) or None),
+        ("attempt", f"{run['attemptNumber']} of {run['maxAttempts']}"),
+        ("instance", run["instance"]),
+        ("error", run["errorMessage"]),
+        ("payload", _json(run["payload"]) if run.get("payload") not in (None, {}) else None),
+        ("result", _json(run["result"]) if run["result"] is not None else None),
+    ]
+    return Sheet([(name, value) for name, value in rows if value is not None])
+
+
+def _moment(text: str, now: int) -> str:
+    at = instant_ms(text)
+    return f"{local(at, 'UTC', offset=False)} ({relative(at, now)})"
+
+
+def _took(ms: int | None) -> str:
+    return "" if ms is None else in_words(ms)
+
+
+def _first_line(text: str | None) -> str:
+    return (text or "").partition("\n")[0]
+
+
+def _json(value: Any) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,22 @@
+"""``duly schedule``: create, look at, change and trigger schedules."""
+
+from __future__ import annotations
+
+from duly.cli.grouping import lazy_group
+
+command = lazy_group(
+    "schedule",
+    "Create, look at, change and trigger schedules. A schedule is named by its id or its key.",
+    {
+        "cancel": ("schedule.acting:cancel", "End a schedule and its waiting runs, for good."),
+        "create": ("schedule.making:create", "Create a schedule."),
+        "delete": ("schedule.acting:delete", "Remove a schedule; its history stays."),
+        "get": ("schedule.looking:get", "Show a schedule."),
+        "list": ("schedule.looking:list_", "List schedules."),
+        "pause": ("schedule.acting:pause", "Stop firing, with a reason and if wished an end."),
+        "preview": ("schedule.looking:preview", "Show the next windows of a schedule or a timing."),
+        "resume": ("schedule.acting:resume", "Fire again, from now on."),
+        "trigger": ("schedule.acting:trigger", "Make a run now, without moving the schedule."),
+        "update": ("schedule.making:update", "Change what is given, and leave the rest."),
+    },
+)

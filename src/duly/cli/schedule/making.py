@@ -1,0 +1,53 @@
+"""``duly schedule create`` and ``update``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from duly.cli.backend import backend
+from duly.cli.failing import Refused
+from duly.cli.flags import CREATING, LIFE, TIMING, WORK, body_of, with_flags
+from duly.cli.options import common_options, output_options
+
+from .views import show_schedule
+
+
+@click.command()
+@click.argument("key", required=False)
+@with_flags(TIMING, WORK, LIFE, CREATING)
+@output_options
+@common_options
+def create(key: str | None, **flags: Any) -> None:
+    """Create a schedule under a KEY: one timing, one target.
+
+    \b
+    duly schedule create nightly --cron '0 2 * * *' -z Europe/Berlin --job report
+    duly schedule create tax --at 2027-03-15T14:00:00Z --job send --payload '{"user": 42}'
+    duly schedule create -f body.json
+    """
+    body = body_of(flags)
+    if key is not None:
+        body["key"] = key
+    if "key" not in body and "name" not in body:
+        raise Refused("a KEY is missing", "duly schedule create KEY --cron '0 2 * * *' --job NAME")
+    with backend(creates=True) as reach:
+        made = reach.create_schedule(body)
+    show_schedule(made, f"created schedule {made['key']}")
+
+
+@click.command()
+@click.argument("ref")
+@with_flags(TIMING, WORK, LIFE)
+@click.option("--if-revision", type=int, metavar="N", help="Refuse if the schedule is no longer at this revision.")
+@output_options
+@common_options
+def update(ref: str, if_revision: int | None, **flags: Any) -> None:
+    """Change what is given of the schedule REF (its id or key), and leave the rest."""
+    changes = body_of(flags)
+    if not changes:
+        raise Refused("nothing to change was given", "`duly schedule update --help` lists what can be changed")
+    with backend() as reach:
+        changed = reach.update_schedule(ref, changes, if_revision)
+    show_schedule(changed, f"updated schedule {changed['key']} to revision {changed['revision']}")

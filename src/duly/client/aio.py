@@ -1,0 +1,81 @@
+"""``AsyncClient``: for code on an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from types import TracebackType
+from typing import Any, Self
+
+from duly.runtime.clock import Clock, SystemClock
+
+from .calls import Answer, Call, Failure, Pause, Reply
+from .http import TIMEOUT, failure_of, load_httpx, reply_of, request_of, settings_of
+from .nouns import Runs, Schedules, Server
+from .talking import TRIES, read_server, talk
+
+
+class AsyncClient:
+    """Talks to a server; what ``Client`` answers is to be awaited here. Use it in ``async with``, or ``aclose`` it."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        key: str | None = None,
+        timeout: float = TIMEOUT,
+        tries: int = TRIES,
+        transport: Any = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self._httpx = load_httpx()
+        root, self.place = read_server(url)
+        self._http = self._httpx.AsyncClient(**settings_of(root, key, timeout, transport))
+        self._tries = tries
+        self._clock = clock or SystemClock()
+        self.schedules: Schedules[Awaitable[Answer]] = Schedules(self._send)
+        self.runs: Runs[Awaitable[Answer]] = Runs(self._send)
+        self.server: Server[Awaitable[Answer]] = Server(self._send)
+
+    async def each(
+        self, page: Callable[..., Awaitable[Answer]], *arguments: Any, **query: Any
+    ) -> AsyncIterator[Answer]:
+        """All items of a list, page after page."""
+        cursor = None
+        while True:
+            answer = await page(*arguments, **{"limit": 200, **query, "cursor": cursor})
+            for item in answer["items"]:
+                yield item
+            cursor = answer["nextCursor"]
+            if cursor is None:
+                return
+
+    async def aclose(self) -> None:
+        await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def _send(self, call: Call) -> Answer:
+        talking = talk(call, self.place, self._tries)
+        step = next(talking)
+        while True:
+            try:
+                step = talking.send(await self._do(step))
+            except StopIteration as end:
+                answer: Answer = end.value
+                return answer
+
+    async def _do(self, step: Call | Pause) -> Reply | Failure | None:
+        if isinstance(step, Pause):
+            await self._clock.wait(asyncio.Event(), step.seconds)
+            return None
+        try:
+            return reply_of(await self._http.request(**request_of(step)))
+        except self._httpx.TransportError as error:
+            return failure_of(error, self._httpx)

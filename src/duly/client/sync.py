@@ -1,0 +1,79 @@
+"""``Client``: for code without an event loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from threading import Event
+from types import TracebackType
+from typing import Any, Self
+
+from .calls import Answer, Call, Failure, Pause, Reply
+from .http import TIMEOUT, failure_of, load_httpx, reply_of, request_of, settings_of
+from .nouns import Runs, Schedules, Server
+from .talking import TRIES, read_server, talk
+
+
+class Client:
+    """Talks to a server. Safe to share between threads; close it, or use it in ``with``.
+
+    ``timeout`` is in seconds, for each step of a request; ``tries`` counts the first one. ``transport`` is httpx2's.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        key: str | None = None,
+        timeout: float = TIMEOUT,
+        tries: int = TRIES,
+        transport: Any = None,
+        pause: Callable[[float], object] | None = None,
+    ) -> None:
+        self._httpx = load_httpx()
+        root, self.place = read_server(url)
+        self._http = self._httpx.Client(**settings_of(root, key, timeout, transport))
+        self._tries = tries
+        self._pause = pause or (lambda seconds: Event().wait(seconds))
+        self.schedules: Schedules[Answer] = Schedules(self._send)
+        self.runs: Runs[Answer] = Runs(self._send)
+        self.server: Server[Answer] = Server(self._send)
+
+    def each(self, page: Callable[..., Answer], *arguments: Any, **query: Any) -> Iterator[Answer]:
+        """All items of a list, page after page: ``client.each(client.runs.list, status="failed")``."""
+        cursor = None
+        while True:
+            answer = page(*arguments, **{"limit": 200, **query, "cursor": cursor})
+            yield from answer["items"]
+            cursor = answer["nextCursor"]
+            if cursor is None:
+                return
+
+    def close(self) -> None:
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _send(self, call: Call) -> Answer:
+        talking = talk(call, self.place, self._tries)
+        step = next(talking)
+        while True:
+            try:
+                step = talking.send(self._do(step))
+            except StopIteration as end:
+                answer: Answer = end.value
+                return answer
+
+    def _do(self, step: Call | Pause) -> Reply | Failure | None:
+        if isinstance(step, Pause):
+            self._pause(step.seconds)
+            return None
+        try:
+            return reply_of(self._http.request(**request_of(step)))
+        except self._httpx.TransportError as error:
+            return failure_of(error, self._httpx)

@@ -1,0 +1,29 @@
+"""How a store fares, for whoever asks after it: what is overdue, and what nobody takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from duly.store.statements import Program, query
+from duly.store.values import Instance
+
+from .sessions import list_instances
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """``next_fire_at`` in the past is how long a fire has been owed; ``unknown`` are runs by a job no worker knows."""
+
+    now: int
+    next_fire_at: int | None
+    unknown: Mapping[str, int]
+    instances: list[Instance]
+
+
+def survey(now: int) -> Program[Survey]:
+    """Look at all of it in one transaction."""
+    fires = yield query("next_fire")
+    unknown = yield query("unknown_jobs", now=now)
+    instances = yield from list_instances(now)
+    return Survey(now, fires[0][0], {row[0]: row[1] for row in unknown}, instances)

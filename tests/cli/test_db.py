@@ -1,0 +1,100 @@
+"""``duly db`` and ``duly config``: the database and the settings as they are."""
+
+import json
+
+import apsw
+import psycopg
+import pytest
+
+from duly.app.stores import schema_texts
+from tests.cli.conftest import Duly, execute
+
+
+def test_migrate_sets_up_and_is_safe_to_repeat(on_store: Duly) -> None:
+    first, second = on_store("db", "migrate"), on_store("db", "migrate")
+    assert first.stderr.startswith("set up ")
+    assert "is up to date, at schema " in second.stderr
+    assert (first.exit_code, second.exit_code, first.stdout) == (0, 0, "")
+
+
+def test_status_tells_version_and_size(on_store: Duly) -> None:
+    assert "none: " in on_store("db", "status").stdout
+    on_store("db", "migrate")
+    on_store("schedule", "create", "k", "--every", "1h", "--job", "j")
+    told = json.loads(on_store("db", "status", "-o", "json").stdout)
+    assert told["schema"] == told["newestSchema"] > 0
+    assert told["pending"] == 0
+    assert told["sizeBytes"] > 0
+    assert set(told["rows"]) == {"schedules", "runs", "history"}
+    assert told["rowsEstimated"] or told["rows"]["schedules"] == 1
+
+
+def test_a_password_is_never_printed(duly: Duly, fresh_postgres: str) -> None:
+    head, at, tail = fresh_postgres.partition("@")
+    url = f"{head}:hush-hush{at}{tail}" if head.count(":") == 1 else fresh_postgres.replace("@", "hush-hush@", 1)
+    for arguments in (["db", "migrate"], ["db", "status"], ["doctor"], ["config", "show"]):
+        done = duly(*arguments, "--database-url", url, "-o", "yaml")
+        assert "hush" not in done.output, arguments
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "postgres"])
+def test_sql_prints_what_the_database_would_be_given(duly: Duly, dialect: str, fresh_postgres: str) -> None:
+    text = duly("db", "sql", "--dialect", dialect).stdout
+    if dialect == "sqlite":
+        connection = apsw.Connection(":memory:")
+        connection.execute(text)
+        assert connection.execute("SELECT count(*) FROM duly_schedules").fetchall() == [(0,)]
+    else:
+        with psycopg.connect(fresh_postgres) as postgres:
+            postgres.execute(text.encode())
+            assert postgres.execute("SELECT count(*) FROM duly_schedules").fetchall() == [(0,)]
+
+
+def test_sql_since_the_newest_schema_is_nothing(duly: Duly) -> None:
+    assert duly("db", "sql", "--since", "999").stdout == ""
+
+
+def test_a_database_is_not_looked_for_on_a_server(duly: Duly) -> None:
+    done = duly("db", "status", "--server", "http://127.0.0.1:1")
+    assert done.exit_code == 2
+    assert "--database-url" in done.stderr
+
+
+def test_an_older_schema_of_a_server_is_upgraded_when_asked_to(duly: Duly, fresh_postgres: str) -> None:
+    execute(fresh_postgres, schema_texts("postgres")[1])
+    on = ("--database-url", fresh_postgres)
+    assert "behind" in duly("db", "status", *on).stdout
+    refused = duly("schedule", "list", *on)
+    assert refused.exit_code == 78
+    assert "run `duly db migrate`" in refused.stderr
+    assert duly("doctor", *on).exit_code == 1
+    assert "from schema 1 to " in duly("db", "migrate", *on).stderr
+    assert duly("schedule", "list", *on).exit_code == 0
+
+
+def test_a_newer_schema_is_left_alone(on_store: Duly, store_url: str) -> None:
+    on_store("db", "migrate")
+    execute(store_url, "UPDATE duly_meta SET schema = 99")
+    for arguments in (["db", "status"], ["db", "migrate"], ["schedule", "list"]):
+        done = on_store(*arguments)
+        assert done.exit_code == 78
+        assert "schema 99" in done.stderr
+    assert on_store("doctor").exit_code == 1
+
+
+def test_config_show_says_where_each_value_came_from(duly: Duly) -> None:
+    env = {"DULY_POLL": "2", "DULY_DATABASE_URL": "postgresql://me:hush@db/x", "DULY_API_KEY": "duly_live_hush"}
+    done = duly("config", "show", "-o", "json", env=env)
+    told = json.loads(done.stdout)
+    assert told["poll"] == {"value": 2.0, "origin": "DULY_POLL"}
+    assert told["database.url"] == {"value": "postgresql://me:***@db/x", "origin": "DULY_DATABASE_URL"}
+    assert told["lease"]["origin"] == "default"
+    assert "hush" not in done.output
+    changed = duly("config", "show", "--changed", "-o", "name", env=env)
+    assert set(changed.stdout.split()) == {"api.key", "database.url", "poll"}
+
+
+def test_a_bad_setting_is_exit_code_78(duly: Duly) -> None:
+    done = duly("config", "show", env={"DULY_POLL": "soon"})
+    assert done.exit_code == 78
+    assert "DULY_POLL" in done.stderr

@@ -1,0 +1,91 @@
+"""``duly doctor``: what it finds, and that it only looks."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import duly as library
+from duly.store.sqlite.inspecting import inspect
+from tests.cli.conftest import Duly, execute
+
+
+def findings(on_store: Duly) -> dict[tuple[str, str], str]:
+    told = json.loads(on_store("doctor", "-o", "json").stdout)["findings"]
+    return {(found["level"], found["subject"]): found["text"] for found in told}
+
+
+def test_an_absent_database_is_a_warning_and_is_not_made(duly: Duly, tmp_path: Path) -> None:
+    done = duly("doctor")
+    assert done.exit_code == 0
+    assert "there is no database yet -> `duly db migrate`" in done.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_sound_store_without_instances(on_store: Duly) -> None:
+    on_store("db", "migrate")
+    found = findings(on_store)
+    assert ("ok", "schema") in found
+    assert ("ok", "schedules") in found
+    assert found["warn", "instances"] == "none is alive: nothing fires and nothing runs"
+
+
+async def start(url: str, **options: Any) -> library.Duly:
+    app = library.Duly(url, **options)
+    await app.start()
+    return app
+
+
+@pytest.mark.parametrize("roles", [("scheduler", "worker"), ("scheduler",)])
+def test_live_instances_are_named_with_their_roles(on_store: Duly, store_url: str, roles: tuple[str, ...]) -> None:
+    async def look() -> dict[tuple[str, str], str]:
+        app = await start(store_url, roles=roles, name="shop")
+        try:
+            return await asyncio.to_thread(findings, on_store)
+        finally:
+            await app.stop()
+
+    found = asyncio.run(look())
+    assert "shop" in found["ok", "instances"]
+    assert (("warn", "instances") in found) == ("worker" not in roles)
+
+
+def test_an_overdue_schedule_fails_the_check(on_store: Duly, store_url: str) -> None:
+    on_store("schedule", "create", "k", "--every", "1h", "--job", "j")
+    execute(store_url, "UPDATE duly_cursors SET fire_at = fire_at - 7200000")
+    done = on_store("doctor")
+    assert done.exit_code == 1
+    assert "overdue: the oldest fire was due" in done.stdout
+    assert "1 failed" in done.stderr
+
+
+def test_runs_that_nobody_knows_are_told_by_job(on_store: Duly, store_url: str) -> None:
+    on_store("schedule", "create", "k", "--every", "1h", "--job", "lost-art")
+    on_store("schedule", "trigger", "k")
+    execute(store_url, "UPDATE duly_runs SET hold = 2")
+    assert findings(on_store)["warn", "runs"] == "1 of job 'lost-art', which no live worker knows, waits"
+
+
+def test_a_network_file_system_is_refused(tmp_path: Path) -> None:
+    mounts = tmp_path / "mounts"
+    mounts.write_text(f"disk / ext4 rw 0 0\nfiler:/x {tmp_path} nfs4 rw 0 0\n")
+    found = {item.subject: item for item in inspect(str(tmp_path / "x.db"), mounts).findings}
+    assert found["file system"].level == "fail"
+    assert "nfs4" in found["file system"].text
+    mounts.write_text("disk / ext4 rw 0 0\n")
+    found = {item.subject: item for item in inspect(str(tmp_path / "x.db"), mounts).findings}
+    assert found["file system"].level == "ok"
+
+
+def test_a_bad_configuration_is_a_finding(duly: Duly) -> None:
+    done = duly("doctor", env={"DULY_POLL": "soon"})
+    assert done.exit_code == 1
+    assert "fail  configuration  DULY_POLL is" in done.stdout
+
+
+def test_an_unreachable_server_is_a_finding(duly: Duly) -> None:
+    done = duly("doctor", "--server", "http://127.0.0.1:1")
+    assert done.exit_code == 1
+    assert "no answer from http://127.0.0.1:1" in done.stdout

@@ -1,0 +1,236 @@
+"""``duly schedule`` on both stores."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from tests.cli.conftest import Duly
+
+NIGHTLY = ("schedule", "create", "nightly", "--cron", "0 2 * * *", "--timezone", "Europe/Berlin", "--job", "report")
+
+
+def answer(done: Result) -> Any:
+    assert done.exit_code == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_create_names_a_job_that_this_process_does_not_know(on_store: Duly) -> None:
+    done = on_store(*NIGHTLY, "--payload", '{"day": "yesterday"}', "-o", "json")
+    made = answer(done)
+    assert (made["key"], made["jobType"], made["jobPayload"]) == ("nightly", "report", {"day": "yesterday"})
+    assert (made["cronExpression"], made["timezone"]) == ("0 2 * * *", "Europe/Berlin")
+    assert made["createdBy"] == "cli"
+    assert done.stderr == "created schedule nightly\n"
+
+
+def test_a_table_says_what_matters_and_in_the_schedules_own_zone(on_store: Duly) -> None:
+    told = on_store(*NIGHTLY).stdout
+    assert "At 02:00 every day, Europe/Berlin" in told
+    assert " 02:00 +0" in told
+    assert "(in " in told
+
+
+@pytest.mark.parametrize(
+    "flags, field, value",
+    [
+        (["--every", "90m"], "everyMs", 5_400_000),
+        (["--every", "90"], "everyMs", 90_000),
+        (["--at", "2099-03-15T14:00:00Z"], "onceAt", "2099-03-15T14:00:00Z"),
+        (["--at", "2099-03-15T14:00", "-z", "Asia/Kolkata"], "onceAt", "2099-03-15T08:30:00Z"),
+        (["--daily", "14:05"], "cronExpression", "5 14 * * *"),
+        (["--weekly", "MON 09:00"], "cronExpression", "0 9 * * 1"),
+        (["--monthly", "15 14:30"], "cronExpression", "30 14 15 * *"),
+    ],
+    ids=lambda case: " ".join(case) if isinstance(case, list) else None,
+)
+def test_there_are_many_ways_to_say_when(duly: Duly, flags: list[str], field: str, value: Any) -> None:
+    assert answer(duly("schedule", "create", "k", *flags, "--job", "j", "-o", "json"))[field] == value
+
+
+def test_every_flag_reaches_its_field(duly: Duly) -> None:
+    made = answer(
+        duly(
+            *NIGHTLY, "--name", "Nightly report", "--description", "all of it", "--max-attempts", "7",
+            "--backoff", "fixed", "--retry-delay", "10s", "--timeout", "5m", "--overlap", "queue", "--max-queued", "4",
+            "--catch-up", "all", "--max-lateness", "2h", "--queue", "slow", "--priority", "9",
+            "--start-at", "2099-01-01T00:00:00Z", "--end-at", "2099-12-31T00:00:00Z", "--max-runs", "3",
+            "--pause-after-failures", "2", "--tag", "a", "--tag", "b", "--owner", "u1", "--tenant", "t1", "--paused",
+            "--client-request-id", "r1", "--jitter", "5s-60s", "--dst-gap", "skip", "--dst-fold", "second",
+            "-o", "json",
+        )
+    )  # fmt: skip
+    expected = {
+        "name": "Nightly report", "description": "all of it", "maxAttempts": 7, "timeoutSeconds": 300,
+        "overlapPolicy": "queue", "maxQueued": 4, "queue": "slow", "priority": 9, "startAt": "2099-01-01T00:00:00Z",
+        "endAt": "2099-12-31T00:00:00Z", "maxRuns": 3, "pauseAfterFailures": 2, "tags": ["a", "b"], "enabled": False,
+        "jitter": {"minMs": 5000, "maxMs": 60_000}, "dst": {"gap": "skip", "fold": "second"},
+    }  # fmt: skip
+    assert {name: made[name] for name in expected} == expected
+    assert (made["retryPolicy"]["backoff"], made["retryPolicy"]["delaySeconds"]) == ("fixed", 10)
+    assert (made["catchUp"]["policy"], made["catchUp"]["maxLatenessSeconds"]) == ("all", 7200)
+    metadata = made["metadata"]
+    assert (metadata["ownerId"], metadata["tenantId"], metadata["clientRequestId"]) == ("u1", "t1", "r1")
+
+
+def test_no_timeout_is_a_word(duly: Duly) -> None:
+    assert answer(duly(*NIGHTLY, "--timeout", "none", "-o", "json"))["timeoutSeconds"] is None
+
+
+def test_a_body_comes_from_a_file_or_from_stdin_and_flags_win(duly: Duly, tmp_path: Path) -> None:
+    body = {"key": "from-file", "cronExpression": "0 3 * * *", "jobType": "report", "tags": ["x"]}
+    (tmp_path / "body.json").write_text(json.dumps(body))
+    assert answer(duly("schedule", "create", "-f", "body.json", "-o", "json"))["tags"] == ["x"]
+    made = answer(duly("schedule", "create", "other", "-f", "-", "--tag", "y", "-o", "json", input=json.dumps(body)))
+    assert (made["key"], made["tags"], made["cronExpression"]) == ("other", ["y"], "0 3 * * *")
+
+
+def test_a_payload_comes_from_a_file_or_from_stdin(duly: Duly, tmp_path: Path) -> None:
+    (tmp_path / "payload.json").write_text('{"from": "file"}')
+    assert answer(duly(*NIGHTLY, "--payload", "@payload.json", "-o", "json"))["jobPayload"] == {"from": "file"}
+    done = duly("schedule", "update", "nightly", "--payload", "-", "-o", "json", input="[1, 2]")
+    assert answer(done)["jobPayload"] == [1, 2]
+
+
+def test_list_filters_and_pages(on_store: Duly) -> None:
+    for number in range(5):
+        tag = "even" if number % 2 == 0 else "odd"
+        on_store("schedule", "create", f"k{number}", "--every", "1h", "--job", "j", "--tag", tag)
+    assert on_store("schedule", "list", "-o", "name").stdout.split() == ["k0", "k1", "k2", "k3", "k4"]
+    assert on_store("schedule", "list", "--tag", "odd", "-o", "name").stdout.split() == ["k1", "k3"]
+    assert on_store("schedule", "list", "--search", "k4", "-o", "name").stdout.split() == ["k4"]
+    some = on_store("schedule", "list", "--limit", "2", "-o", "name")
+    assert some.stdout.split() == ["k0", "k1"]
+    assert "there are more than 2" in some.stderr
+    page = answer(on_store("schedule", "list", "--limit", "2", "-o", "json"))
+    assert len(page["items"]) == 2
+    assert page["nextCursor"] is not None
+    assert answer(on_store("schedule", "list", "--all", "-o", "json"))["nextCursor"] is None
+
+
+def test_an_empty_list_says_so_on_stderr(on_store: Duly) -> None:
+    on_store("db", "migrate")
+    done = on_store("schedule", "list")
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "", "no schedules\n")
+    assert on_store("schedule", "list", "--tag", "x", "-q").stderr == ""
+
+
+def test_update_changes_what_is_given_and_guards_the_revision(on_store: Duly) -> None:
+    on_store(*NIGHTLY, "--tag", "kept")
+    changed = answer(
+        on_store("schedule", "update", "nightly", "--cron", "0 4 * * *", "--if-revision", "1", "-o", "json")
+    )
+    assert (changed["cronExpression"], changed["tags"], changed["revision"]) == ("0 4 * * *", ["kept"], 2)
+    assert changed["timezone"] == "Europe/Berlin"
+    stale = on_store("schedule", "update", "nightly", "--cron", "0 5 * * *", "--if-revision", "1")
+    assert stale.exit_code == 4
+    assert "revision" in stale.stderr
+    assert on_store("schedule", "update", "nightly").exit_code == 2
+
+
+def test_pause_and_resume(on_store: Duly) -> None:
+    on_store(*NIGHTLY)
+    done = on_store("schedule", "pause", "nightly", "--reason", "on leave", "--until", "2099-01-01T00:00:00Z")
+    assert "paused    " in done.stdout
+    assert "on leave; until 2099-01-01 01:00 +01:00" in done.stdout
+    assert on_store("schedule", "list", "--paused", "-o", "name").stdout == "nightly\n"
+    resumed = answer(on_store("schedule", "resume", "nightly", "-o", "json"))
+    assert (resumed["enabled"], resumed["pausedReason"]) == (True, None)
+
+
+def test_trigger_makes_a_run_that_the_run_commands_show(on_store: Duly) -> None:
+    on_store(*NIGHTLY)
+    run_id = on_store("schedule", "trigger", "nightly", "--payload", '{"by": "hand"}', "-o", "name").stdout.strip()
+    shown = on_store("run", "get", run_id)
+    assert '{"by": "hand"}' in shown.stdout
+    assert on_store("run", "list", "--schedule", "nightly", "-o", "name").stdout.split() == [run_id]
+    assert on_store("run", "list", "--status", "completed").stderr == "no runs like that\n"
+    assert "pending" in on_store("run", "list").stdout
+    cancelled = on_store("run", "cancel", run_id)
+    assert cancelled.stderr == f"cancelled run {run_id}\n"
+    assert on_store("run", "cancel", run_id).exit_code == 0
+
+
+def test_preview_shows_the_windows_of_a_schedule(on_store: Duly) -> None:
+    on_store("schedule", "create", "k", "--cron", "30 2 * * *", "-z", "Europe/Berlin", "--job", "j", "--start-at",
+             "2099-03-27T12:00:00Z")  # fmt: skip
+    told = on_store("schedule", "preview", "k", "-n", "3").stdout
+    assert "2099-03-28 02:30 +01:00" in told
+    assert "02:30 does not exist that day" in told
+
+
+def test_preview_of_a_timing_needs_no_database(duly: Duly, tmp_path: Path) -> None:
+    done = duly("schedule", "preview", "--daily", "09:00", "--after", "2099-01-01T00:00:00Z", "-n", "1", "-o", "name")
+    assert done.stdout == "2099-01-01T09:00:00Z\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_preview_wants_a_schedule_or_a_timing(duly: Duly) -> None:
+    assert duly("schedule", "preview").exit_code == 2
+    assert duly("schedule", "preview", "k", "--daily", "09:00").exit_code == 2
+    assert duly("schedule", "preview", "k", "--after", "2099-01-01T00:00:00Z").exit_code == 2
+
+
+def test_cancel_is_for_good_and_asks(on_store: Duly) -> None:
+    on_store(*NIGHTLY)
+    assert on_store("schedule", "cancel", "nightly").exit_code == 2
+    assert answer(on_store("schedule", "cancel", "nightly", "--yes", "-o", "json"))["status"] == "cancelled"
+    assert on_store("schedule", "cancel", "nightly", "--yes").exit_code == 0
+
+
+def test_delete_asks_and_frees_the_key(on_store: Duly) -> None:
+    on_store(*NIGHTLY)
+    unasked = on_store("schedule", "delete", "nightly")
+    assert (unasked.exit_code, unasked.stdout) == (2, "")
+    assert "--yes" in unasked.stderr
+    assert on_store("schedule", "delete", "nightly", "--yes").stderr == "deleted schedule nightly\n"
+    assert on_store("schedule", "get", "nightly").exit_code == 3
+    assert on_store("schedule", "delete", "nightly", "--yes").exit_code == 3
+    assert on_store(*NIGHTLY).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "arguments, code, told",
+    [
+        (["get", "nope"], 3, "there is no schedule with id or key 'nope'"),
+        (["create", "nightly", "--every", "1h", "--job", "j"], 4, "'nightly' is in use"),
+        (["create", "x", "--cron", "0 25 * * *", "--job", "j"], 2, "cron field 'hour' is '25'; expected 0-23"),
+        (["create", "x", "--cron", "0 2 * * *", "-z", "Berlin", "--job", "j"], 2, "timezone is 'Berlin'"),
+        (["create", "x", "--every", "10ms", "--job", "j"], 2, "10"),
+        (["create", "x", "--every", "soon", "--job", "j"], 2, "--every: duration is 'soon'"),
+        (["create", "x", "--at", "2001-01-01T00:00:00Z", "--job", "j"], 2, "past"),
+        (["create", "x", "--job", "j"], 2, "timing"),
+        (["create", "x", "--every", "1h"], 2, "jobType"),
+        (["create", "x", "--every", "1h", "--daily", "09:00", "--job", "j"], 2, "--daily and --every were given"),
+        (["create", "x", "--every", "1h", "--job", "j", "--payload", "{a: 1}"], 2, "--payload is not JSON"),
+        (["create", "x", "--every", "1h", "--job", "j", "--payload", "@nowhere"], 2, "'nowhere' cannot be read"),
+        (["create", "-f", "nowhere.json"], 2, "'nowhere.json' cannot be read"),
+        (["create", "--every", "1h", "--job", "j"], 2, "a KEY is missing"),
+        (["create", "no spaces", "--every", "1h", "--job", "j"], 2, "no spaces"),
+        (
+            ["create", "x", "--every", "1h", "--job", "j", "--max-attempts", "0"],
+            2,
+            "maxAttempts is 0; expected a whole number",
+        ),
+        (["list", "--limit", "0"], 2, "--limit"),
+        (["pause", "nightly", "--until", "tomorrow"], 2, "tomorrow"),
+    ],
+    ids=lambda case: " ".join(case) if isinstance(case, list) else None,
+)
+def test_a_mistake_is_one_clear_line_and_its_exit_code(duly: Duly, arguments: list[str], code: int, told: str) -> None:
+    duly(*NIGHTLY)
+    done = duly("schedule", *arguments)
+    assert done.exit_code == code, done.stderr
+    assert done.stdout == ""
+    assert done.stderr.startswith("duly: ")
+    assert told in done.stderr
+    assert len(done.stderr.splitlines()) <= 2
+
+
+def test_json_yaml_and_name_are_all_of_stdout(duly: Duly) -> None:
+    duly(*NIGHTLY)
+    assert duly("schedule", "get", "nightly", "-o", "name").stdout == "nightly\n"
+    assert duly("schedule", "get", "nightly", "-o", "yaml").stdout.startswith('id: "')
+    assert json.loads(duly("schedule", "get", "nightly", "-o", "json").stdout)["key"] == "nightly"
