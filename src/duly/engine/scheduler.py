@@ -71,6 +71,8 @@ class Scheduler:
             return self._settings.poll
         if fired.windows:
             self._observer.windows_fired(fired.runs, fired.skipped, fired.duplicates, fired.lateness_ms)
+        if fired.skips:
+            self._observer.windows_skipped(fired.skips)
         if fired.runs > len(fired.claims):
             self._on_runs()
         for aside in fired.set_aside:
@@ -134,6 +136,7 @@ def together(batches: Sequence[Fired]) -> Fired:
         duplicates=sum(fired.duplicates for fired in batches),
         claims=[claim for fired in batches for claim in fired.claims],
         lateness_ms=[late for fired in batches for late in fired.lateness_ms],
+        skips=[skip for fired in batches for skip in fired.skips],
         set_aside=[aside for fired in batches for aside in fired.set_aside],
         next_fire_at=min((f.next_fire_at for f in batches if f.next_fire_at is not None), default=None),
         more=any(fired.more for fired in batches),

@@ -17,6 +17,7 @@ class Observer:
     """
 
     def windows_fired(self, runs: int, skipped: int, duplicates: int, lateness_ms: Sequence[int]) -> None: ...
+    def windows_skipped(self, skips: Sequence[tuple[str, int]]) -> None: ...
     def schedule_set_aside(self, schedule_id: str, error: str) -> None: ...
     def attempt_started(self, claim: Claim) -> None: ...
     def attempt_ended(self, claim: Claim, outcome: Outcome) -> None: ...
@@ -97,6 +98,9 @@ class Observers(Observer):
 
     def windows_fired(self, runs: int, skipped: int, duplicates: int, lateness_ms: Sequence[int]) -> None:
         self._tell("windows_fired", runs, skipped, duplicates, lateness_ms)
+
+    def windows_skipped(self, skips: Sequence[tuple[str, int]]) -> None:
+        self._tell("windows_skipped", skips)
 
     def schedule_set_aside(self, schedule_id: str, error: str) -> None:
         self._tell("schedule_set_aside", schedule_id, error)

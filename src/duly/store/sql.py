@@ -23,6 +23,7 @@ from .values import (
     Fired,
     Grab,
     Instance,
+    Load,
     NewRequest,
     NewSchedule,
     Page,
@@ -121,6 +122,10 @@ class SqlStore:
 
     async def list_schedules(self, where: ScheduleFilter, *, limit: int, after: str | None = None) -> Page[Schedule]:
         return await self._read(partial(reading.list_schedules, where=where, limit=limit, after=after))
+
+    async def count_load(self, *, limit: int = 10_000) -> Load:
+        """How much there is to do now, for whoever watches; each count stops at ``limit``."""
+        return await self._read(partial(reading.count_load, limit=limit))
 
     # Firing
 

@@ -60,7 +60,10 @@ class SetAside:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fired:
-    """What one fire did, and when the next one is due. ``claims`` were born in the hands of the session that asked."""
+    """What one fire did, and when the next one is due.
+
+    ``claims`` were born in the hands of the session that asked; ``skips`` are windows that were dropped, by reason.
+    """
 
     now: int
     windows: int = 0
@@ -69,6 +72,7 @@ class Fired:
     duplicates: int = 0
     claims: Sequence[Claim] = ()
     lateness_ms: Sequence[int] = ()
+    skips: Sequence[tuple[str, int]] = ()
     set_aside: Sequence[SetAside] = ()
     next_fire_at: int | None = None
     more: bool = False
@@ -147,6 +151,17 @@ class Recovered:
     runs: Sequence[str] = ()
     ended: dict[str, RunStatus] = field(default_factory=dict)
     more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """How much there is to do now, each number up to a limit: windows due, and runs by what they wait for."""
+
+    due: int
+    ready: int
+    running: int
+    in_lanes: int
+    of_unknown_jobs: int
 
 
 @dataclass(frozen=True, slots=True)

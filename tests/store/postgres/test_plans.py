@@ -121,6 +121,7 @@ PREPARED: dict[str, tuple[dict[str, Any], str]] = {
     "open_runs": ({"schedule_id": SOME}, "duly_runs_open"),
     "ready_lines": ({}, "duly_runs_ready"),
     "next_due": ({"now": NOW}, "duly_runs_ready"),
+    "count_load": ({"now": NOW, "limit": 10_000}, "duly_runs_ready"),
     "claim_ready": (
         {
             "queue": "queue1", "priority": 1, "jobs": ["job1", "job3"], "now": NOW, "limit": 500, "session": 1,

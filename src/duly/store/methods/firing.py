@@ -176,6 +176,7 @@ def _write(tick: _Tick, grab: Grab | None, *, full: bool) -> Program[Fired]:
         skipped=sum(skip.windows for _, skip in tick.skips),
         duplicates=len(tick.runs) - len(tick.inserted),
         lateness_ms=tick.lateness_ms,
+        skips=[(skip.reason.value, skip.windows) for _, skip in tick.skips],
         set_aside=tick.set_aside,
         next_fire_at=next_rows[0][0],
         more=full,

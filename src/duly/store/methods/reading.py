@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from duly.core.schedule import Schedule
 from duly.store.statements import Program, query
-from duly.store.values import Page, ScheduleFilter
+from duly.store.values import Load, Page, ScheduleFilter
 
 from .schedules import read_schedule
 
@@ -36,6 +36,12 @@ def declared_schedules(now: int, app: str) -> Program[list[Schedule]]:
         return []
     found = yield query("read_schedules", ids=[row[0] for row in rows])
     return sorted((read_schedule(row) for row in found), key=lambda schedule: schedule.id)
+
+
+def count_load(now: int, limit: int) -> Program[Load]:
+    """Count what is due, ready, running and held, each up to ``limit``."""
+    rows = yield query("count_load", now=now, limit=limit)
+    return Load(*rows[0])
 
 
 def like_pattern(text: str) -> str:

@@ -1,0 +1,93 @@
+"""The numbers in Prometheus' words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.process_collector import ProcessCollector
+from prometheus_client.registry import Collector, CollectorRegistry
+
+from duly.core.version import VERSION
+from duly.store.values import Load
+
+from .metrics import Histogram, Metrics
+
+
+class Exposition:
+    """Writes the metrics of a process, and of the store as it was last counted."""
+
+    def __init__(self, metrics: Metrics, *, store: str) -> None:
+        self._collector = _Collector(metrics, store)
+        self._registry = CollectorRegistry(auto_describe=False)
+        self._registry.register(self._collector)
+        ProcessCollector(registry=self._registry)
+
+    def text(self, load: Load | None, accept: str = "") -> tuple[bytes, str]:
+        """The body and its content type. Without ``load`` what only the store knows is left out, not guessed."""
+        self._collector.load = load
+        encode, content_type = choose_encoder(accept)
+        return encode(self._registry), content_type
+
+
+class _Collector(Collector):
+    def __init__(self, metrics: Metrics, store: str) -> None:
+        self._metrics = metrics
+        self._store = store
+        self.load: Load | None = None
+
+    def describe(self) -> Iterator[Metric]:
+        return iter(())
+
+    def collect(self) -> Iterator[Metric]:
+        m = self._metrics
+        yield _counters("duly_fires", "Windows dealt with by this process.", "outcome", m.fires)
+        yield _counters("duly_skipped_windows", "Windows that policy dropped.", "reason", m.skips)
+        yield _counters("duly_runs", "Runs that ended for good.", "outcome", m.runs)
+        yield _counters("duly_attempts", "Attempts that ended in this process.", "outcome", m.attempts)
+        yield _counters("duly_store_errors", "Calls to the store that failed.", "kind", m.store_errors)
+        yield _counters("duly_loop_failures", "Passes of the engine's loops that failed.", "loop", m.loop_failures)
+        yield CounterMetricFamily("duly_claims", "Runs that this process claimed and started.", m.claims)
+        yield CounterMetricFamily("duly_stale_writes_rejected", "Ends of attempts that came too late.", m.stale_writes)
+        yield CounterMetricFamily("duly_runs_recovered", "Runs taken from dead instances.", m.recovered)
+        yield CounterMetricFamily("duly_sessions_lost", "Times this process was declared dead.", m.sessions_lost)
+        yield CounterMetricFamily("duly_schedules_set_aside", "Schedules that could not be fired.", m.set_aside)
+        yield CounterMetricFamily("duly_clock_jumps", "Leaps of the clock that were noticed.", m.clock_jumps)
+        yield GaugeMetricFamily("duly_attempts_active", "Attempts in execution in this process.", m.active)
+        yield _histogram("duly_schedule_lag_seconds", "From the time to fire to the fire.", m.lag)
+        yield _histogram("duly_run_duration_seconds", "How long attempts took.", m.duration)
+        yield from self._of_store()
+        info = GaugeMetricFamily("duly_build_info", "The version, always 1.", labels=("version", "store"))
+        info.add_metric((VERSION, self._store), 1)
+        yield info
+
+    def _of_store(self) -> Iterator[Metric]:
+        load = self.load
+        if load is None:
+            return
+        yield GaugeMetricFamily("duly_due", "Schedules whose window is due and not fired yet, up to 10000.", load.due)
+        depth = GaugeMetricFamily("duly_queue_depth", "Open runs by state, each up to 10000.", labels=("state",))
+        for state, runs in (
+            ("ready", load.ready),
+            ("running", load.running),
+            ("behind_another", load.in_lanes),
+            ("unknown_job", load.of_unknown_jobs),
+        ):
+            depth.add_metric((state,), runs)
+        yield depth
+
+
+def _counters(name: str, words: str, label: str, values: Mapping[str, int]) -> CounterMetricFamily:
+    family = CounterMetricFamily(name, words, labels=(label,))
+    for value, count in sorted(values.items()):
+        family.add_metric((value,), count)
+    return family
+
+
+def _histogram(name: str, words: str, histogram: Histogram) -> HistogramMetricFamily:
+    buckets, below = [], 0
+    for bound, count in zip((*histogram.bounds, float("inf")), histogram.counts, strict=True):
+        below += count
+        buckets.append(("+Inf" if bound == float("inf") else str(bound), float(below)))
+    return HistogramMetricFamily(name, words, buckets=buckets, sum_value=histogram.total)

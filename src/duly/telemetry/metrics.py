@@ -1,0 +1,136 @@
+"""Counts what the engine does, in plain numbers: the hot path pays for an addition, a scrape for the rest."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from duly.core.errors import OutcomeUnknown, StoreError, StoreUnavailable
+from duly.core.run import (
+    Cancelled,
+    Claim,
+    Completed,
+    Failed,
+    Lost,
+    Outcome,
+    Reason,
+    Released,
+    RunStatus,
+    Snoozed,
+)
+from duly.runtime.clock import Clock, SystemClock
+from duly.runtime.events import Observer
+
+LAG_BUCKETS: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 3600.0)
+DURATION_BUCKETS: Final = (0.005, 0.025, 0.1, 0.25, 1.0, 2.5, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0)
+
+_OUTCOMES: Final[Mapping[type, str]] = {
+    Completed: "completed",
+    Failed: "failed",
+    Cancelled: "cancelled",
+    Lost: "lost",
+    Released: "released",
+    Snoozed: "snoozed",
+}
+SKIP_REASONS: Final = (Reason.MISSED, Reason.TOO_LATE, Reason.OVERLAP, Reason.QUEUE_FULL)
+
+
+class Histogram:
+    """Counts per bucket; the last one has no upper bound."""
+
+    __slots__ = ("bounds", "counts", "total")
+
+    def __init__(self, bounds: Sequence[float]) -> None:
+        self.bounds = bounds
+        self.counts = [0] * (len(bounds) + 1)
+        self.total = 0.0
+
+    def add(self, seconds: float) -> None:
+        self.counts[bisect_left(self.bounds, seconds)] += 1
+        self.total += seconds
+
+
+class Metrics(Observer):
+    """The numbers of one process since it started.
+
+    All on the event loop, but for failed heartbeats, which only ever add to a counter of their own.
+    """
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        self._steady = (clock or SystemClock()).steady
+        self._started: dict[tuple[str, int], float] = {}
+        self.fires: Counter[str] = Counter({"fired": 0, "skipped": 0, "duplicate": 0})
+        self.skips: Counter[str] = Counter({reason.value: 0 for reason in SKIP_REASONS})
+        self.runs: Counter[str] = Counter({status.value: 0 for status in RunStatus if status.terminal})
+        self.attempts: Counter[str] = Counter(dict.fromkeys(_OUTCOMES.values(), 0))
+        self.store_errors: Counter[str] = Counter({"unavailable": 0, "unknown_outcome": 0, "refused": 0})
+        self.loop_failures: Counter[str] = Counter()
+        self.claims = 0
+        self.stale_writes = 0
+        self.recovered = 0
+        self.sessions_lost = 0
+        self.set_aside = 0
+        self.clock_jumps = 0
+        self.lag = Histogram(LAG_BUCKETS)
+        self.duration = Histogram(DURATION_BUCKETS)
+
+    @property
+    def active(self) -> int:
+        """Attempts in execution in this process."""
+        return len(self._started)
+
+    def windows_fired(self, runs: int, skipped: int, duplicates: int, lateness_ms: Sequence[int]) -> None:
+        fires = self.fires
+        fires["fired"] += runs
+        fires["skipped"] += skipped
+        fires["duplicate"] += duplicates
+        lag = self.lag
+        for late in lateness_ms:
+            lag.add(late / 1000)
+
+    def windows_skipped(self, skips: Sequence[tuple[str, int]]) -> None:
+        for reason, windows in skips:
+            self.skips[reason] += windows
+
+    def attempt_started(self, claim: Claim) -> None:
+        self.claims += 1
+        self._started[claim.id, claim.fence] = self._steady()
+
+    def attempt_ended(self, claim: Claim, outcome: Outcome) -> None:
+        self.attempts[_OUTCOMES[type(outcome)]] += 1
+        started = self._started.pop((claim.id, claim.fence), None)
+        if started is not None:
+            self.duration.add(self._steady() - started)
+
+    def runs_ended(self, ended: Mapping[str, RunStatus]) -> None:
+        self.runs.update(ended.values())
+
+    def settlements_lost(self, run_ids: Sequence[str]) -> None:
+        self.stale_writes += len(run_ids)
+
+    def runs_recovered(self, sessions: Sequence[int], run_ids: Sequence[str]) -> None:
+        self.recovered += len(run_ids)
+
+    def session_lost(self, session: int) -> None:
+        self.sessions_lost += 1
+
+    def schedule_set_aside(self, schedule_id: str, error: str) -> None:
+        self.set_aside += 1
+
+    def clock_jumped(self, by_ms: int) -> None:
+        self.clock_jumps += 1
+
+    def beat_failed(self, error: Exception) -> None:
+        self.loop_failed("heartbeat", error)
+
+    def loop_failed(self, name: str, error: Exception) -> None:
+        self.loop_failures[name] += 1
+        match error:
+            case StoreUnavailable():
+                self.store_errors["unavailable"] += 1
+            case OutcomeUnknown():
+                self.store_errors["unknown_outcome"] += 1
+            case StoreError():
+                self.store_errors["refused"] += 1
