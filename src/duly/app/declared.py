@@ -80,6 +80,11 @@ class Declared:
         self._syncs[key] = choose(Sync, declared.get("sync", self._sync), "sync")
         self._arguments[key] = {word: value for word, value in declared.items() if word != "sync"}
 
+    def take_over(self, other: Declared) -> None:
+        """Declare what another did."""
+        self._arguments |= other._arguments
+        self._syncs |= other._syncs
+
     async def sync(self) -> None:
         """Create what is new, update what changed, pause what is gone; ten instances may do this at once."""
         new = [self._builder.schedule(**arguments, app=self._app) for arguments in self._arguments.values()]

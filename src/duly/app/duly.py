@@ -59,25 +59,30 @@ class Duly(Declaring):
         chance: Chance | None = None,
         observers: Sequence[Observer] = (),
     ) -> None:
-        self.url = database_url(url)
         self.name = name
-        self.settings = settings or Settings()
-        self._roles = _check_roles(roles)
+        self._given_url = url
+        self._given_settings = settings
+        self._sync = sync
         self._lifespan = lifespan
         self._clock = clock or SystemClock()
         self._chance = chance or Chance()
         self._registry = Registry()
         self._included: list[Jobs] = []
         self._observers = Observers([LogObserver(), *observers])
-        self._store: SqlStore = open_store(self.url, self._clock)
+        self._assemble(database_url(url), settings or Settings(), _check_roles(roles))
+        for declared in schedules:
+            self._declared.add(declared)
+
+    def _assemble(self, url: str, settings: Settings, roles: tuple[str, ...]) -> None:
+        """Put the parts together; before the app runs it may be done again, for another store or other settings."""
+        self.url, self.settings, self._roles = url, settings, roles
+        self._store: SqlStore = open_store(url, self._clock)
         self._store.closed_until_open(NOT_OPEN)
         self._life = Life(self._store)
         builder = Builder(self.settings, self._registry, self._clock, self._chance)
         self._declared = Declared(
-            self._store, builder, self._clock, app=name, sync=sync, scheduler="scheduler" in self._roles
+            self._store, builder, self._clock, app=self.name, sync=self._sync, scheduler="scheduler" in roles
         )
-        for declared in schedules:
-            self._declared.add(declared)
         self.schedules = Schedules(
             self._store,
             self.settings,

@@ -127,6 +127,10 @@ class SqlStore:
         """How much there is to do now, for whoever watches; each count stops at ``limit``."""
         return await self._read(partial(reading.count_load, limit=limit))
 
+    async def schema_version(self) -> int:
+        """The schema's number, read now: whoever gets an answer has reached the store."""
+        return await self._read(reading.schema_version)
+
     # Firing
 
     async def fire_due(

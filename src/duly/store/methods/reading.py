@@ -44,6 +44,13 @@ def count_load(now: int, limit: int) -> Program[Load]:
     return Load(*rows[0])
 
 
+def schema_version(now: int) -> Program[int]:
+    """The number of the newest migration that was applied."""
+    rows = yield query("read_schema")
+    version: int = rows[0][0]
+    return version
+
+
 def like_pattern(text: str) -> str:
     """A LIKE pattern (escape character backslash) that finds the text anywhere."""
     escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -1,0 +1,76 @@
+"""The demonstration: a few lively schedules with jobs of their own, for the first minute with duly.
+
+Their keys start with ``demo-``. They are declared like anybody's: a second start finds them as they are, and a start
+without the demonstration pauses them, since nobody would run them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from duly.core.errors import KeyInUse
+from duly.core.instants import to_datetime
+from duly.core.policy import Retry
+from duly.core.timing import Once
+from duly.engine.context import RunContext
+
+from .duly import Duly
+
+log = logging.getLogger("duly.demo")
+
+REMINDER = "demo-reminder"
+
+
+def add_demo(app: Duly) -> None:
+    """Declare the jobs and schedules; before the app starts."""
+
+    @app.job("demo-heartbeat", every="2s")
+    async def heartbeat(run: RunContext) -> dict[str, Any]:
+        log.info("heartbeat for %s", _clock_time(run))
+        return {"beat": _seconds(run) // 2}
+
+    @app.job("demo-report", every="5s", retry=Retry(max_attempts=3, delay=1, backoff="fixed", jitter=0))  # type: ignore[arg-type]
+    async def report(run: RunContext) -> dict[str, Any]:
+        if _seconds(run) % 15 == 0 and run.attempt == 1:
+            raise ConnectionError("the printer did not answer (this fails on purpose; it is tried again in a second)")
+        log.info("report for %s printed at attempt %d", _clock_time(run), run.attempt)
+        return {"pages": _seconds(run) % 7 + 1}
+
+    @app.job("demo-slow", every="3s", overlap="skip")
+    async def slow(run: RunContext) -> None:
+        log.info("slow work for %s begins; a window that comes before it ends is skipped", _clock_time(run))
+        await app._clock.wait(asyncio.Event(), 4)
+
+    @app.job("demo-new-york", cron="* * * * *", timezone="America/New_York")
+    async def new_york(run: RunContext) -> dict[str, str]:
+        local = run.scheduled_at.astimezone(ZoneInfo("America/New_York"))
+        log.info("it is %s in New York", f"{local:%H:%M}")
+        return {"local_time": local.isoformat()}
+
+    @app.job(REMINDER)
+    async def reminder(text: str) -> str:
+        log.info("reminder: %s", text)
+        return text
+
+
+async def begin_demo(app: Duly) -> None:
+    """Set a reminder for soon, in place of the one of an earlier start; once the app is open."""
+    if await app.schedules.get(REMINDER) is not None:
+        await app.schedules.delete(REMINDER)
+    soon = to_datetime(app._clock.now()) + timedelta(seconds=20)
+    payload = {"text": "this was set for 20 seconds after the start"}
+    with suppress(KeyInUse):  # another instance was first
+        await app.schedules.create(REMINDER, Once(soon), job=REMINDER, payload=payload)
+
+
+def _seconds(run: RunContext) -> int:
+    return round(run.scheduled_at.timestamp())
+
+
+def _clock_time(run: RunContext) -> str:
+    return f"{run.scheduled_at:%H:%M:%S}"

@@ -1,0 +1,28 @@
+"""What ``duly serve`` makes of configuration: an app of its own, or a user's app where and as what it is to run."""
+
+from __future__ import annotations
+
+from duly.config import Loaded
+
+from .duly import Duly
+
+
+def make_app(loaded: Loaded) -> Duly:
+    """An app without jobs, as configured: it fires and serves, and works for whoever adds jobs."""
+    return Duly(loaded.database_url, roles=loaded["roles"], settings=loaded.settings, schedules=loaded.schedules)
+
+
+def prepare(app: Duly, loaded: Loaded) -> Duly:
+    """Give a user's app its roles and what was configured, before it starts; answers the app.
+
+    What the app's own code chose holds: its URL unless the flag names another, and its settings. Configuration counts
+    where the code chose nothing.
+    """
+    flag = loaded.origins["database.url"].startswith("flag")
+    url = app._given_url if app._given_url is not None and not flag else loaded.database_url
+    declared = app._declared
+    app._assemble(url, app._given_settings or loaded.settings, loaded["roles"])
+    app._declared.take_over(declared)
+    for arguments in loaded.schedules:
+        app._declared.add(arguments)
+    return app

@@ -1,0 +1,65 @@
+"""An app as others watch it: whether it can do its work now, how much there is to do, and what happens."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from duly.core.errors import DulyError
+from duly.runtime.events import Observer
+from duly.store.values import Load
+
+from .duly import Duly
+
+PATIENCE = 2.0
+"""Seconds after which a store that does not answer counts as lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at, and what was seen."""
+
+    name: str
+    ok: bool
+    seen: str
+
+
+def observe(app: Duly, observer: Observer) -> None:
+    """Tell ``observer`` what the engine does from now on."""
+    app._observers.add(observer)
+
+
+def store_name(app: Duly) -> str:
+    return app._store.name
+
+
+async def count_load(app: Duly) -> Load | None:
+    """How much there is to do, or None while the store cannot say."""
+    try:
+        async with asyncio.timeout(PATIENCE):
+            return await app._store.count_load()
+    except (TimeoutError, DulyError):
+        return None
+
+
+async def look(app: Duly) -> list[Check]:
+    """Ask the store, and see whether this instance's session is alive; never raises, never takes long."""
+    return [*await _store(app), _session(app)]
+
+
+async def _store(app: Duly) -> list[Check]:
+    try:
+        async with asyncio.timeout(PATIENCE):
+            version = await app._store.schema_version()
+    except TimeoutError:
+        return [Check("store", False, f"no answer within {PATIENCE:g} s")]
+    except DulyError as error:
+        return [Check("store", False, error.code)]
+    return [Check("store", True, app._store.name), Check("schema", True, str(version))]
+
+
+def _session(app: Duly) -> Check:
+    if app._instance is None:
+        return Check("session", False, "not started")
+    alive = app._instance.session is not None
+    return Check("session", alive, "alive" if alive else "lost; a new one is being opened")

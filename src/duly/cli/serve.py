@@ -1,0 +1,138 @@
+"""``duly serve``, and its short forms by role: ``duly worker``, ``duly scheduler``, ``duly api``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from duly.core.errors import ConfigurationError
+
+from .failing import UNREACHABLE, Refused
+from .options import Choices, choices_of
+
+if TYPE_CHECKING:
+    import socket
+
+    from duly.config import Loaded
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_EVERYWHERE = (
+    click.option("--app", metavar="MODULE:APP", help="The app whose jobs run: a Duly, or a function that makes one."),
+    click.option("--database-url", metavar="URL", help="The store; else the app's own, DULY_DATABASE_URL or duly.db."),
+    click.option("--config", metavar="FILE", help="The file of settings; else duly.toml here, if there is one."),
+    click.option("--log-level", type=click.Choice(("debug", "info", "warning", "error")), help="info unless said."),
+    click.option("--log-format", type=click.Choice(("auto", "console", "json")), help="auto: JSON without a terminal."),
+)
+_WITH_PORT = (
+    click.option("--host", metavar="ADDRESS", help="Where to listen; 127.0.0.1 unless said."),
+    click.option("--port", type=int, metavar="NUMBER", help="8080 unless said; 0 lets the system choose."),
+    click.option("--insecure", is_flag=True, help="Listen beyond this machine without any authentication."),
+)
+
+
+def _options(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+@click.command("serve", help="Serve: fire schedules, run jobs, answer the REST API.")
+@_options(
+    *_EVERYWHERE,
+    *_WITH_PORT,
+    click.option("--roles", metavar="LIST", help="Some of api,scheduler,worker; all unless said."),
+    click.option("--demo", is_flag=True, help="Add a few lively schedules, to look around."),
+)
+@click.pass_context
+def command(ctx: click.Context, /, **flags: Any) -> int:
+    return _serve(choices_of(ctx), flags)
+
+
+@click.command("worker", help="Run jobs, without firing schedules or serving.")
+@_options(*_EVERYWHERE)
+@click.pass_context
+def worker(ctx: click.Context, /, **flags: Any) -> int:
+    return _serve(choices_of(ctx), {**flags, "roles": "worker"})
+
+
+@click.command("scheduler", help="Fire schedules, without running jobs or serving.")
+@_options(*_EVERYWHERE)
+@click.pass_context
+def scheduler(ctx: click.Context, /, **flags: Any) -> int:
+    return _serve(choices_of(ctx), {**flags, "roles": "scheduler"})
+
+
+@click.command("api", help="Serve the REST API, without firing or running anything.")
+@_options(*_EVERYWHERE, *_WITH_PORT)
+@click.pass_context
+def api(ctx: click.Context, /, **flags: Any) -> int:
+    return _serve(choices_of(ctx), {**flags, "roles": "api"})
+
+
+def _serve(choices: Choices, flags: dict[str, Any]) -> int:
+    """Read the configuration, refuse what cannot work, then serve; answers the exit code."""
+    from duly.app.demo import add_demo
+    from duly.app.finding import find_app
+    from duly.app.serving import make_app, prepare
+    from duly.config import load, wants_colour
+    from duly.telemetry.logs import configure
+
+    from .serving import Plan, run
+
+    named = {
+        "database.url": flags["database_url"] or choices.database_url,
+        "api.host": flags.get("host"),
+        "api.port": flags.get("port"),
+        "log.level": flags["log_level"],
+        "log.format": flags["log_format"],
+        "roles": flags["roles"],
+    }
+    loaded = load(named, config=flags["config"] or choices.config)
+    configure(loaded["log.level"], loaded["log.format"], colour=wants_colour(sys.stderr.isatty()))
+    for warning in loaded.warnings:
+        click.echo(f"duly: {warning}", err=True)
+    roles = loaded["roles"]
+    listener, url = _listen(loaded, insecure=flags.get("insecure", False)) if "api" in roles else (None, None)
+    spec = flags["app"] or choices.app
+    app = prepare(find_app(spec), loaded) if spec else make_app(loaded)
+    if flags.get("demo"):
+        add_demo(app)
+    plan = Plan(
+        app=app,
+        roles=roles,
+        log_format=loaded["log.format"],
+        listener=listener,
+        url=url,
+        demo=flags.get("demo", False),
+    )
+    return run(plan)
+
+
+def _listen(loaded: Loaded, *, insecure: bool) -> tuple[socket.socket, str]:
+    """Bind before anything is started: whoever cannot, need not wait for a database to learn it."""
+    from duly.api.binding import PortTaken, bind, url_of
+
+    missing = [name for name in ("starlette", "uvicorn") if find_spec(name) is None]
+    if missing:
+        raise ConfigurationError(
+            f"the API needs {', '.join(missing)}; install with pip install 'duly[server]', or leave out the role api"
+        )
+    host = loaded["api.host"]
+    try:
+        listener = bind(host, loaded["api.port"], insecure=insecure)
+    except PortTaken as taken:
+        # Not 78: the same configuration may work in a moment, when the other process has gone.
+        raise Refused(taken.message, code=UNREACHABLE) from taken
+    if insecure:
+        click.echo(
+            "duly: serving without authentication (--insecure): whoever reaches the port may do anything", err=True
+        )
+    return listener, url_of(listener, host)

@@ -1,0 +1,160 @@
+"""One process that serves: the engine and the API in one event loop, from the first line on stderr to the exit code."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from duly.app import Duly
+from duly.app.demo import begin_demo
+from duly.app.signals import until_signalled
+from duly.app.watching import observe
+from duly.config.masking import mask_url
+from duly.core.version import VERSION
+from duly.telemetry.logs import is_json
+from duly.telemetry.metrics import Metrics
+
+if TYPE_CHECKING:
+    from duly.api.health import Health
+    from duly.api.server import Asgi, Server
+
+log = logging.getLogger("duly.serve")
+
+CLEAN, CUT_OFF = 0, 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What is to run. Without a ``listener`` no port is open; ``url`` is where a browser finds it."""
+
+    app: Duly
+    roles: tuple[str, ...]
+    log_format: str
+    listener: socket.socket | None = None
+    url: str | None = None
+    demo: bool = False
+
+
+def run(plan: Plan) -> int:
+    """Serve until a signal; answer the exit code: 0 after a clean end, 1 if work had to be cut off."""
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        return runner.run(_serve(plan))
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
+async def _serve(plan: Plan) -> int:
+    process = _Process(plan)
+    async with until_signalled() as signalled:
+        waiting = asyncio.create_task(signalled.wait())
+        try:
+            if await _unless(waiting, process.start()):
+                process.announce()
+                await _unless(waiting, process.ended())
+        except BaseException:
+            await process.stop()
+            raise
+        return await process.stop()
+
+
+async def _unless(signalled: asyncio.Task[bool], work: Awaitable[None]) -> bool:
+    """Do some work, unless a signal comes first; True if it was done."""
+    task = asyncio.ensure_future(work)
+    await asyncio.wait({task, signalled}, return_when=asyncio.FIRST_COMPLETED)
+    if task.done():
+        task.result()
+        return True
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    return False
+
+
+class _Process:
+    """What is started, and stopped in the reverse order."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._app = plan.app
+        self._metrics = Metrics()
+        observe(plan.app, self._metrics)
+        self._health: Health | None = None
+        self._server: Server | None = None
+        self._running = False
+
+    async def start(self) -> None:
+        """Answer probes at once, then open the store and start the engine."""
+        if self._plan.listener is not None:
+            self._server = self._make_server(self._plan.listener)
+            self._server.start()
+        await self._app.start()
+        self._running = True
+        if self._plan.demo:
+            await begin_demo(self._app)
+        if self._health is not None:
+            self._health.phase = "running"
+
+    def _make_server(self, listener: socket.socket) -> Server:
+        from duly.api.health import Health
+        from duly.api.server import Server
+
+        self._health = Health(self._app, self._metrics, phase="starting")
+        return Server(listener, self._health, self._application)
+
+    def _application(self) -> Asgi:
+        from duly.api.application import application
+
+        return application(self._app)
+
+    def announce(self) -> None:
+        """Say that all is ready: to a person in words, to a machine as an event."""
+        plan, store = self._plan, mask_url(self._app.url)
+        address = f"{plan.url} (API at {plan.url}/docs)" if plan.url else "no port is open"
+        line = f"duly {VERSION} is ready: {address}, store {store}, roles {', '.join(plan.roles)}"
+        if is_json(plan.log_format, sys.stderr):
+            log.info(line, extra={"address": plan.url, "store": store, "roles": list(plan.roles)})
+        else:
+            click.echo(line, err=True)
+
+    async def ended(self) -> None:
+        """Load the API, which nobody had to wait for, then wait for what should never end by itself."""
+        if self._server is not None:
+            await self._server.load()
+            await self._server.ended()
+        else:
+            await asyncio.Event().wait()
+
+    async def stop(self) -> int:
+        """Accept and claim nothing more, finish or hand back, and say whether anything had to be cut off."""
+        if self._health is not None:
+            self._health.phase = "stopping"
+        if not self._running:
+            await self._stop_server()
+            return CLEAN
+        released = self._metrics.attempts["released"]
+        # Requests in flight need the store until they have ended, so it is held open beyond the engine's own end.
+        await self._app.open()
+        try:
+            await asyncio.gather(self._app.stop(), self._stop_server())
+        finally:
+            await self._app.close()
+        cut_off = self._metrics.attempts["released"] - released + self._metrics.active
+        if cut_off:
+            log.warning("%d attempts took longer than shutdown_timeout and were handed back", cut_off)
+        return CUT_OFF if cut_off else CLEAN
+
+    async def _stop_server(self) -> None:
+        if self._server is not None:
+            await self._server.stop()

@@ -1,0 +1,1 @@
+SELECT schema FROM duly_meta

@@ -1,0 +1,41 @@
+"""Real processes, one test at a time on a machine: others measure time beside us."""
+
+import fcntl
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.serve.serving import Served
+
+
+@pytest.fixture
+def alone() -> Iterator[None]:
+    """Hold a lock that all test processes of this machine share."""
+    with (Path(tempfile.gettempdir()) / "duly-processes.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@pytest.fixture
+def serve(tmp_path: Path, alone: None) -> Iterator[Callable[..., Served]]:
+    """Start a ``duly serve`` in a folder of its own; killed after the test if it still runs."""
+    started: list[Served] = []
+
+    def start(*arguments: str, **options: object) -> Served:
+        served = Served(tmp_path, *arguments, **options)  # type: ignore[arg-type]
+        started.append(served)
+        return served
+
+    yield start
+    for served in started:
+        served.close()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'shared.db'}"
+    url: str = request.getfixturevalue("fresh_postgres")
+    return url

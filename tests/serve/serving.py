@@ -1,0 +1,155 @@
+"""Real ``duly`` processes for tests: started, asked over HTTP, signalled, and gone when the test is."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+ROOT = Path(__file__).parents[2]
+COMMAND = (sys.executable, "-c", "from duly.cli import main; main()")
+Found = TypeVar("Found")
+
+
+def environment(**variables: str) -> dict[str, str]:
+    """A clean environment: what the tester has set must not matter."""
+    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "TMPDIR")}
+    return {**kept, "PYTHONPATH": str(ROOT / "src"), "XDG_CONFIG_HOME": "/nonexistent", **variables}
+
+
+@dataclass(frozen=True)
+class Said:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def lines(self) -> list[str]:
+        return self.err.splitlines()
+
+
+def duly(*arguments: str, folder: Path, within: float = 60, **variables: str) -> Said:
+    """Run a command to its end."""
+    done = subprocess.run(
+        [*COMMAND, *arguments],
+        cwd=folder,
+        env=environment(**variables),
+        capture_output=True,
+        text=True,
+        timeout=within,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    return Said(done.returncode, done.stdout, done.stderr)
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    body: bytes
+    headers: Mapping[str, str]
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Served:
+    """One ``duly serve`` (or another command that stays)."""
+
+    def __init__(
+        self, folder: Path, *arguments: str, command: str = "serve", port: int | None = None, **variables: str
+    ):
+        self.log = folder / f"serve-{time.monotonic_ns()}.log"
+        flags = ["--port", str(port or 0)] if command in ("serve", "api") else []
+        flags += [] if "--log-format" in arguments else ["--log-format", "console"]
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [*COMMAND, command, *flags, *arguments],
+                cwd=folder,
+                env=environment(**variables),
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+            )
+        self.url = f"http://127.0.0.1:{port}" if port else ""
+
+    def ready(self, within: float = 60) -> "Served":
+        """Wait for the line that says so, and learn the address from it."""
+        said = self.until(lambda: self.said() if "is ready: " in self.said() else None, "the ready line", within)
+        address = re.search(r"is ready: (http://[^ ]+) ", str(said))
+        self.url = address[1] if address else ""
+        return self
+
+    def said(self) -> str:
+        return self.log.read_text()
+
+    def until(self, condition: Callable[[], Found], what: str, within: float = 30) -> Found:
+        give_up_at = time.monotonic() + within
+        while not (found := condition()):
+            assert self.process.poll() is None, f"it ended with {self.process.returncode}\n{self.said()}"
+            assert time.monotonic() < give_up_at, f"waited {within} s for {what}\n{self.said()[-3000:]}"
+            time.sleep(0.05)
+        return found
+
+    def ask(self, path: str, body: object = None, *, method: str | None = None) -> Answer:
+        data = None if body is None else json.dumps(body).encode()
+        headers = {"content-type": "application/json"} if data is not None else {}
+        request = urllib.request.Request(self.url + path, data, headers, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=20) as answer:
+                return Answer(answer.status, answer.read(), dict(answer.headers.items()))
+        except urllib.error.HTTPError as error:
+            with error:
+                return Answer(error.code, error.read(), dict(error.headers.items()))
+
+    def status_of(self, path: str) -> int:
+        """The status, 0 while nobody answers."""
+        try:
+            return self.ask(path).status
+        except OSError:
+            return 0
+
+    def runs(self, **query: str) -> list[dict[str, Any]]:
+        words = "&".join(f"{name}={value}" for name, value in query.items())
+        answer = self.ask(f"/api/v1/runs?limit=200&{words}")
+        assert answer.status == 200, answer.body
+        items: list[dict[str, Any]] = answer.json["items"]
+        return items
+
+    def send(self, number: signal.Signals) -> None:
+        self.process.send_signal(number)
+
+    def end(self, number: signal.Signals = signal.SIGTERM, within: float = 20) -> int:
+        """Signal it and wait for its end; answers the exit code."""
+        self.send(number)
+        return self.wait(within)
+
+    def wait(self, within: float = 20) -> int:
+        try:
+            return self.process.wait(within)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"it did not end within {within} s\n{self.said()[-3000:]}") from None
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
