@@ -36,6 +36,7 @@ from duly.core.run import (
     Run,
     RunKind,
     RunStatus,
+    SkippedWindows,
     Snoozed,
 )
 from duly.core.schedule import Cursor, Definition, Facts, Schedule, TargetKind
@@ -280,6 +281,8 @@ class Model:
     def _apply(self, changed: Change, now: int) -> None:
         facts = self.facts[changed.facts.id] = replace(changed.facts, updated_at=now)
         self.cursors[facts.id] = changed.cursor
+        for skip in changed.skips:
+            self._skip(skip, facts.tenant)
         if changed.definition is not None:
             self.revisions[facts.id, facts.revision] = RevisionRow(
                 definition=changed.definition, made_at=now, made_by=changed.by
@@ -379,11 +382,7 @@ class Model:
             duplicates += len(planned.runs) - len(inserted)
             for skip in planned.skips:
                 skipped += skip.windows
-                if skip.id not in self.runs and skip.id not in self.history:
-                    row = asdict(skip) | {"reason": skip.reason.value}
-                    self.history[skip.id] = EndedRow(
-                        **row, kind="window", tenant=tenant, status="skipped", due_at=now, finished_at=now
-                    )
+                self._skip(skip, tenant)
             self._move(planned.cursor, now)
             if planned.runs and cursor.fire_at is not None:
                 lateness.append(now - cursor.fire_at)
@@ -399,6 +398,14 @@ class Model:
             next_fire_at=min((c.fire_at for c in self.cursors.values() if c.fire_at is not None), default=None),
             more=bool(due) and (len(due) >= limit or windows >= limit),
         )
+
+    def _skip(self, skip: SkippedWindows, tenant: str) -> None:
+        if skip.id not in self.runs and skip.id not in self.history:
+            row = asdict(skip) | {"reason": skip.reason.value}
+            at = skip.fired_at
+            self.history[skip.id] = EndedRow(
+                **row, kind="window", tenant=tenant, status="skipped", due_at=at, finished_at=at
+            )
 
     async def set_aside_next(self, error: str) -> None:
         now = self._clock.now()

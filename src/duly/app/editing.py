@@ -85,7 +85,8 @@ def _switch(schedule: Schedule, now: int, change: Change, edit: Merge | Replacem
 def followed(schedule: Schedule, change: Change, step: Callable[[Schedule], Change]) -> Change:
     """One change that does what two do after each other; the second one makes no revision."""
     then = step(Schedule(change.facts, change.definition or schedule.definition, change.cursor))
-    return replace(change, facts=then.facts, cursor=then.cursor, changed=change.changed + then.changed)
+    changed, skips = change.changed + then.changed, [*change.skips, *then.skips]
+    return replace(change, facts=then.facts, cursor=then.cursor, changed=changed, skips=skips)
 
 
 def _facts(schedule: Schedule, given: dict[str, Any]) -> dict[str, Any]:

@@ -57,6 +57,7 @@ class Reason(StrEnum):
     OVERLAP = "overlap"
     QUEUE_FULL = "queue_full"
     SUPERSEDED = "superseded"
+    PAUSED = "paused"
     FATAL = "fatal"
     TIMEOUT = "timeout"
     LOST = "lost"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from duly.core.ids import window_run_id
 from duly.core.rules.missed import Dropped
 from duly.core.rules.overlap import Admission, admit, in_lane
-from duly.core.rules.plans import FireRules, Plan, moved, new_run, unmoved
+from duly.core.rules.plans import FireRules, Plan, moved, new_run, skipped_row, unmoved
 from duly.core.rules.windows import Windows, fire_instant, within_end
-from duly.core.run import Hold, NewRun, OpenRun, Reason, SkippedWindows
+from duly.core.run import Hold, NewRun, OpenRun, Reason
 from duly.core.schedule import Cursor, Definition
 from duly.core.timing import Every, Once
 
@@ -86,7 +85,7 @@ class Draft:
         return Plan(
             moved(cursor, dealt, next_window, fire_at, len(self._born), self.now, ended),
             list(self._born.values()),
-            [self._row(dropped) for dropped in self._dropped],
+            [skipped_row(cursor, self.definition, dropped, self.now) for dropped in self._dropped],
             self._cancel_running,
             self._cancel_waiting,
         )
@@ -141,19 +140,3 @@ class Draft:
 
     def _neighbours(self, before: int, window: int) -> bool:
         return self.definition.timing.next_after_ms(before) == window
-
-    def _row(self, dropped: Dropped) -> SkippedWindows:
-        schedule_id = self.cursor.schedule_id
-        target = self.definition.target
-        return SkippedWindows(
-            id=window_run_id(schedule_id, dropped.until),
-            schedule_id=schedule_id,
-            revision=self.cursor.revision,
-            since=dropped.since,
-            window_at=dropped.until,
-            windows=dropped.windows,
-            job=target.handler,
-            queue=self.definition.queue,
-            reason=dropped.reason,
-            fired_at=self.now,
-        )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from duly.core.errors import ALREADY_CANCELLED, Conflict, RevisionStale, ValidationFailed
 from duly.core.rules.moving import edited_cursor, resumed_cursor
-from duly.core.run import Reason
+from duly.core.rules.stopping import due_at_stop, past
+from duly.core.run import Reason, SkippedWindows
 from duly.core.schedule import Cursor, Definition, Facts, Schedule, ScheduleStatus
 
 EDITABLE = frozenset({"name", "description", "owner", "correlation_id", "tags", "app"})
@@ -22,7 +23,8 @@ class Change:
     ``definition`` is the new revision, or None for the same one. ``cancel_waiting``: open runs that nobody has
     claimed end cancelled, with ``reason``. ``cancel_running``: claimed ones get a cancel request.
     ``last_attempt``: claimed ones may finish, but get no further attempt. ``release_lane``: how many runs may go at
-    once may have changed, so ask ``lane_release``. ``note`` is for whoever asked, ``changed`` names the fields.
+    once may have changed, so ask ``lane_release``. ``skips``: windows that were due and do not fire any more.
+    ``note`` is for whoever asked, ``changed`` names the fields.
     """
 
     facts: Facts
@@ -36,6 +38,7 @@ class Change:
     by: str | None = None
     note: str | None = None
     changed: tuple[str, ...] = ()
+    skips: Sequence[SkippedWindows] = ()
 
 
 def pause(schedule: Schedule, now: int, *, reason: str | None, until: int | None = None, by: str | None) -> Change:
@@ -66,16 +69,16 @@ def pause(schedule: Schedule, now: int, *, reason: str | None, until: int | None
 
 
 def resume(schedule: Schedule, now: int, *, by: str | None, catch_up: bool = False) -> Change:
-    """Fire again from now on: windows that passed during the pause are not missed.
+    """Fire again from now on: windows that passed during the pause are not missed, those due before it are skipped.
 
-    With ``catch_up`` they are, and the catch-up policy decides about them.
+    With ``catch_up`` all of them are missed, and the catch-up policy decides about them.
     """
     facts, cursor = schedule.facts, schedule.cursor
     if cursor.status.ended:
         raise _ended(schedule, "resumed")
     if facts.paused_at is None:
         return Change(facts, cursor, by=by, note="the schedule was not paused")
-    cursor = resumed_cursor(cursor, schedule.definition, now, catch_up)
+    cursor, skips = _left_behind(schedule, resumed_cursor(cursor, schedule.definition, now, catch_up), now)
     ended = cursor.status.ended
     facts = replace(
         facts,
@@ -87,7 +90,7 @@ def resume(schedule: Schedule, now: int, *, by: str | None, catch_up: bool = Fal
         ended_at=now if ended else None,
     )
     note = "its last window passed during the pause" if ended else None
-    return Change(facts, cursor, by=by, note=note, changed=("enabled",))
+    return Change(facts, cursor, by=by, note=note, changed=("enabled",), skips=skips)
 
 
 def cancel(schedule: Schedule, now: int, by: str | None) -> Change:
@@ -97,14 +100,16 @@ def cancel(schedule: Schedule, now: int, by: str | None) -> Change:
         cancelled = cursor.status is ScheduleStatus.CANCELLED
         note = ALREADY_CANCELLED if cancelled else f"the schedule is already {cursor.status}"
         return Change(facts, cursor, by=by, note=note)
+    skips = _due_at_end(schedule, now, Reason.SCHEDULE_CANCELLED)
     return Change(
         replace(facts, updated_at=now, ended_at=now),
-        replace(cursor, status=ScheduleStatus.CANCELLED, next_window_at=None, fire_at=None),
+        replace(past(cursor, skips), status=ScheduleStatus.CANCELLED, next_window_at=None, fire_at=None),
         cancel_waiting=True,
         last_attempt=True,
         reason=Reason.SCHEDULE_CANCELLED,
         by=by,
         changed=("status",),
+        skips=skips,
     )
 
 
@@ -112,14 +117,16 @@ def delete(schedule: Schedule, now: int, by: str | None, cancel_running: bool = 
     """End a schedule that is to go: waiting runs are cancelled, running ones finish unless they are to stop too."""
     facts, cursor = schedule.facts, schedule.cursor
     status = cursor.status if cursor.status.ended else ScheduleStatus.CANCELLED
+    skips = _due_at_end(schedule, now, Reason.SCHEDULE_DELETED)
     return Change(
         replace(facts, updated_at=now, ended_at=now if facts.ended_at is None else facts.ended_at, deleted_at=now),
-        replace(cursor, status=status, next_window_at=None, fire_at=None),
+        replace(past(cursor, skips), status=status, next_window_at=None, fire_at=None),
         cancel_waiting=True,
         cancel_running=cancel_running,
         reason=Reason.SCHEDULE_DELETED,
         by=by,
         changed=("status",),
+        skips=skips,
     )
 
 
@@ -134,7 +141,8 @@ def edit(
 ) -> Change:
     """Change names and tags, or make a new revision; only a new timing or start moves the next window.
 
-    Windows that are due under the old timing are fired first, by the same transaction, or they are lost.
+    Windows that are due under the old timing are fired first, by the same transaction; those that were due when a
+    pause came are skipped.
     """
     old, facts, cursor = schedule.definition, schedule.facts, schedule.cursor
     if expected_revision is not None and expected_revision != facts.revision:
@@ -153,6 +161,7 @@ def edit(
         raise _ended(schedule, "edited")
     names = tuple(f.name for f in fields(Definition) if getattr(definition, f.name) != getattr(old, f.name))
     cursor = edited_cursor(cursor, old, definition, now, paused=facts.paused_at is not None)
+    cursor, skips = _left_behind(schedule, cursor, now)
     revision = facts.revision + 1
     ended_at = now if cursor.status.ended else None
     return Change(
@@ -162,7 +171,24 @@ def edit(
         release_lane=not _LANE_FIELDS.isdisjoint(names),
         by=by,
         changed=(*changed, *names),
+        skips=skips,
     )
+
+
+def _left_behind(schedule: Schedule, cursor: Cursor, now: int) -> tuple[Cursor, list[SkippedWindows]]:
+    """Where the cursor of a paused schedule goes on from another window, skip what was due when the pause came."""
+    before, paused_at = schedule.cursor, schedule.facts.paused_at
+    if paused_at is None or cursor.next_window_at == before.next_window_at:
+        return cursor, []
+    skips = due_at_stop(before, schedule.definition, paused_at, reason=Reason.PAUSED, now=now)
+    return past(cursor, skips), skips
+
+
+def _due_at_end(schedule: Schedule, now: int, reason: Reason) -> list[SkippedWindows]:
+    """What is due, or was when the pause came, and will never fire."""
+    paused_at = schedule.facts.paused_at
+    stopped_at = now if paused_at is None else paused_at
+    return due_at_stop(schedule.cursor, schedule.definition, stopped_at, reason=reason, now=now)
 
 
 def _changed_facts(facts: Facts, changes: Mapping[str, Any]) -> dict[str, Any]:

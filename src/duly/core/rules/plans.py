@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from duly.core.ids import window_run_id
 from duly.core.policy import Missed, Overlap
+from duly.core.rules.missed import Dropped
 from duly.core.run import NewRun, RunKind, SkippedWindows
 from duly.core.schedule import Cursor, Definition, ScheduleStatus, TargetKind
 
@@ -68,6 +69,23 @@ def new_run(
         lane=schedule_id if lane else None,
         max_attempts=rules.default_max_attempts if retry is None else retry.max_attempts,
         timeout_ms=definition.timeout_ms,
+    )
+
+
+def skipped_row(cursor: Cursor, definition: Definition, dropped: Dropped, now: int) -> SkippedWindows:
+    """The row of windows that do not fire, under the id of the newest of them."""
+    schedule_id = cursor.schedule_id
+    return SkippedWindows(
+        id=window_run_id(schedule_id, dropped.until),
+        schedule_id=schedule_id,
+        revision=cursor.revision,
+        since=dropped.since,
+        window_at=dropped.until,
+        windows=dropped.windows,
+        job=definition.target.handler,
+        queue=definition.queue,
+        reason=dropped.reason,
+        fired_at=now,
     )
 
 

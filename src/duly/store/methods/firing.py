@@ -25,14 +25,12 @@ from .ending import cancel_waiting_runs, request_cancels
 from .grabbing import born_claimed, grab_runs
 from .moving import by_schedule
 from .schedules import end_schedules
+from .skipping import insert_skips
 
 NEW_RUN = (
     "id", "schedule_id", "revision", "kind", "window_at", "tenant", "job", "queue", "priority", "due_at", "slot",
     "hold", "lane", "max_attempts", "timeout_ms", "fired_at", "payload", "claimed_by", "attempt", "fence",
     "started_at", "deadline_at",
-)  # fmt: skip
-SKIPPED = (
-    "id", "schedule_id", "revision", "window_at", "since", "windows", "tenant", "job", "queue", "reason", "fired_at",
 )  # fmt: skip
 SET_ASIDE_FOR_MS = 60_000
 
@@ -164,7 +162,7 @@ def _write(tick: _Tick, grab: Grab | None, *, full: bool) -> Program[Fired]:
     yield from end_schedules(tick.now, tick.ended)
     inserted, _, _, next_rows = yield group(
         batch("insert_runs", columns(NEW_RUN, map(new_run_row, tick.runs))),
-        batch("insert_skips", columns(SKIPPED, (_skip_row(tenant, skip) for tenant, skip in tick.skips))),
+        insert_skips(tick.skips),
         batch("move_cursors", columns(CURSOR, map(cursor_row, tick.cursors))),
         query("next_fire"),
     )
@@ -196,11 +194,4 @@ def new_run_row(run: NewRun) -> tuple[Any, ...]:
         run.id, run.schedule_id, run.revision, run.kind.value, run.window_at, run.tenant, run.job, run.queue,
         run.priority, run.due_at, run.slot, int(run.hold), run.lane, run.max_attempts, run.timeout_ms, run.fired_at,
         run.payload, run.claimed_by, run.attempt, run.fence, run.started_at, run.deadline_at,
-    )  # fmt: skip
-
-
-def _skip_row(tenant: str, skip: SkippedWindows) -> tuple[Any, ...]:
-    return (
-        skip.id, skip.schedule_id, skip.revision, skip.window_at, skip.since, skip.windows, tenant, skip.job,
-        skip.queue, skip.reason.value, skip.fired_at,
     )  # fmt: skip

@@ -27,6 +27,8 @@ from duly.store.codec import (
 from duly.store.statements import Program, Row, batch, columns, group, query
 from duly.store.values import NewSchedule, Put
 
+from .skipping import insert_skips
+
 DERIVED = ("kind", "job", "topic")
 REVISION = ("schedule_id", "revision", "body", "payload", "made_at", "made_by")
 
@@ -101,6 +103,8 @@ def write_facts(now: int, schedule: Schedule, changed: Change) -> Program[Schedu
         yield batch("insert_revisions", columns(REVISION, [_revision_row(facts, definition, changed.by)]))
     yield batch("update_schedules", columns(FACTS + DERIVED, [_schedule_row(after)]))
     yield batch("move_cursors", columns(CURSOR, [cursor_row(changed.cursor)]))
+    if changed.skips:
+        yield insert_skips((facts.tenant, skip) for skip in changed.skips)
     return after
 
 

@@ -22,7 +22,9 @@ from __future__ import annotations
 
 import pytest
 
-_TOPICS = "catching_up claiming firing keeping listing overlap repeating schedules sessions settling suspects trial"
+_TOPICS = (
+    "catching_up claiming firing keeping listing overlap repeating schedules sessions settling stopping suspects trial"
+)
 pytest.register_assert_rewrite(*(f"duly.testing.contract.{topic}" for topic in _TOPICS.split()))
 
 from duly.testing.contract.access import Access, Crash  # noqa: E402  # after the line that lets pytest explain asserts
@@ -37,6 +39,7 @@ from duly.testing.contract.repeating import TestRepeating  # noqa: E402
 from duly.testing.contract.schedules import TestChangingSchedules, TestPuttingSchedules  # noqa: E402
 from duly.testing.contract.sessions import TestLeases, TestSessions  # noqa: E402
 from duly.testing.contract.settling import TestSettling, TestSettlingMovesSchedules, TestZombies  # noqa: E402
+from duly.testing.contract.stopping import TestStoppingWhatIsDue  # noqa: E402
 from duly.testing.contract.suspects import TestSuspects  # noqa: E402
 from duly.testing.contract.tables import TABLES, Dump, differences, sorted_rows  # noqa: E402
 from duly.testing.contract.trial import Trial, Worker  # noqa: E402
@@ -63,6 +66,7 @@ __all__ = [
     "TestSessions",
     "TestSettling",
     "TestSettlingMovesSchedules",
+    "TestStoppingWhatIsDue",
     "TestSuspects",
     "TestTriggering",
     "TestUnknownJobs",

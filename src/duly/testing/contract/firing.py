@@ -182,7 +182,7 @@ class TestFiring:
         trial.clock.move(minutes=1)
         await getattr(other, verb)(put)
         assert (await trial.fire()).windows == 0
-        assert await trial.runs(put) == []
+        assert set(await trial.statuses(put)) <= {"skipped"}
 
     async def test_a_limit_counts_windows_and_the_rest_stays_due(self, trial: Trial) -> None:
         puts = [await trial.put(f"s{n}") for n in range(5)]
