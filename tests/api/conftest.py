@@ -1,17 +1,19 @@
-"""Apps on each store, opened but not started: nothing fires or works unless a test says so."""
+"""The API in this process, on each store. Its app is open but not started: nothing fires or works unless told to."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from duly import Duly
+from duly.api.application import application
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
-        return f"sqlite:////{str(tmp_path / 'duly.db').lstrip('/')}"
+        return sqlite_url(tmp_path)
     return str(request.getfixturevalue("fresh_postgres"))
 
 
@@ -21,3 +23,19 @@ async def app(url: str) -> AsyncIterator[Duly]:
     await app.open()
     yield app
     await app.close()
+
+
+@pytest.fixture
+async def api(app: Duly) -> AsyncIterator[httpx2.AsyncClient]:
+    """A client whose paths start below ``/api/v1``."""
+    async with client_of(application(app), "http://duly/api/v1") as client:
+        yield client
+
+
+def client_of(served: object, base_url: str = "http://duly") -> httpx2.AsyncClient:
+    """A client of an ASGI application in this process."""
+    return httpx2.AsyncClient(transport=httpx2.ASGITransport(app=served), base_url=base_url)  # type: ignore[arg-type]
+
+
+def sqlite_url(folder: Path) -> str:
+    return f"sqlite:////{str(folder / 'duly.db').lstrip('/')}"

@@ -113,7 +113,7 @@ async def test_what_is_neither_an_id_nor_a_key_is_not_found(app: Duly) -> None:
 
 
 async def test_an_interval_run_is_found_by_its_bucket(app: Duly) -> None:
-    body = {"key": "tick", "everyMs": 1000, "jobType": "x", "fireCurrentWindow": True}
+    body = {"key": "tick", "everyMs": 3_600_000, "jobType": "x", "fireCurrentWindow": True}
     made = await schedules.create_schedule(app, body)
     fired = await app._store.fire_due(limit=10, rules=app.settings.fire_rules)
     assert fired.runs == 1
@@ -122,10 +122,10 @@ async def test_an_interval_run_is_found_by_its_bucket(app: Duly) -> None:
     window = int(run["windowKey"].rpartition(":")[2])
     assert run["id"] == window_run_id(made["id"], window)
     assert (await runs.get_run(app, f"sched:tick:{window}"))["id"] == run["id"]
-    assert (await runs.get_run(app, f"sched:tick:{window // 1000}"))["id"] == run["id"]
-    await schedules.patch_schedule(app, "tick", {"everyMs": 2000})
+    assert (await runs.get_run(app, f"sched:tick:{window // 3_600_000}"))["id"] == run["id"]
+    await schedules.patch_schedule(app, "tick", {"everyMs": 7_200_000})
     with pytest.raises(NotFound):
-        await runs.get_run(app, f"sched:tick:{window // 1000}")
+        await runs.get_run(app, f"sched:tick:{window // 3_600_000}")
 
 
 def test_operations_need_no_web_framework() -> None:

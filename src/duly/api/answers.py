@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 import msgspec
@@ -19,7 +19,7 @@ Instant = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 ON_TIME_MS = 2000
 """A fire is late when it is overdue by more than two polls."""
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - see at_ms
 
 
 class TimeOfDay(TypedDict):
@@ -357,13 +357,19 @@ def preview_answer(timing: Timing, timezone: str, windows: Sequence[Any]) -> Pre
 
 
 def at(instant: datetime) -> str:
-    """An instant as people exchange it: UTC, milliseconds only where there are some."""
-    return instant.isoformat(timespec="milliseconds" if instant.microsecond >= 1000 else "seconds")[:-6] + "Z"
+    """An instant in UTC as people exchange it: milliseconds only where there are some."""
+    text = instant.isoformat()
+    return text[:23] + "Z" if instant.microsecond >= 1000 else text[:19] + "Z"
 
 
 def at_ms(ms: int | None) -> Any:
     """The same from epoch milliseconds; None stays None."""
-    return None if ms is None else at(_EPOCH + timedelta(milliseconds=ms))
+    if ms is None:
+        return None
+    second, part = divmod(ms, 1000)
+    # Without a zone: the sum of seconds is naive on purpose, since that is three times as quick.
+    text = (_EPOCH + timedelta(0, second)).isoformat()
+    return f"{text}.{part:03}Z" if part else text + "Z"
 
 
 def _health(schedule: Schedule, settings: Settings, now: int) -> Literal["on_time", "late", "overdue"]:

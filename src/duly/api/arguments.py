@@ -78,7 +78,7 @@ def create_arguments(body: ScheduleBody, settings: Settings, key: str | None = N
     words["key"] = key if key is not None else given
     if words["key"] is None and body.name is UNSET:
         findings.add("name is missing; expected text, or a key to be named after", pointer="/name")
-    words["timing"] = _timing(body, _timing_fields(body), settings, findings)
+    words["timing"] = _timing(_timing_fields(body), settings, findings)
     words |= _target(body, findings, needed=True)
     if body.metadata:
         words["metadata"] = _metadata(body.metadata)
@@ -92,7 +92,7 @@ def update_changes(body: PatchBody, schedule: Schedule, settings: Settings) -> d
     words = _common(body, settings, findings, schedule)
     merged = merged_timing(_timing_fields(body), schedule)
     if merged is not None:
-        words["timing"] = _timing(body, merged, settings, findings)
+        words["timing"] = _timing(merged, settings, findings)
     words |= _target(body, findings, needed=False)
     if body.metadata is not UNSET:
         words["metadata"] = _metadata(body.metadata or Metadata(owner_id=None, correlation_id=None))
@@ -102,13 +102,13 @@ def update_changes(body: PatchBody, schedule: Schedule, settings: Settings) -> d
 
 def new_timing(body: TimingBody, settings: Settings, findings: Findings) -> Timing:
     """The timing of a body that has to have one; raises with everything found so far."""
-    timing = _timing(body, _timing_fields(body), settings, findings)
+    timing = _timing(_timing_fields(body), settings, findings)
     findings.check()
     assert timing is not None
     return timing
 
 
-def _timing(body: TimingBody, fields: Mapping[str, Any], settings: Settings, findings: Findings) -> Timing | None:
+def _timing(fields: Mapping[str, Any], settings: Settings, findings: Findings) -> Timing | None:
     given = [name for name in WAYS if fields.get(name) is not None]
     if len(given) != 1:
         told = f"{' and '.join(_json(given))} were given" if given else "no timing was given"
@@ -120,6 +120,8 @@ def _timing(body: TimingBody, fields: Mapping[str, Any], settings: Settings, fin
     dst = fields.get("dst") or {}
     places = {"dst_gap": "/dst/gap", "dst_fold": "/dst/fold", "strict_fields": "/strictFields", "anchor": "/anchor",
               "after_completion": "/afterCompletion", "on_past": "/onPast"}  # fmt: skip
+    if given[0] != "once_at":
+        places["instant"] = "/anchor"
     with findings.at(_POINTERS[given[0]], **places):
         return timing_from(
             **{WAYS[given[0]]: fields[given[0]]},
@@ -199,7 +201,7 @@ def _common(body: PatchBody, settings: Settings, findings: Findings, old: Schedu
         if getattr(body, field) is not UNSET:
             with findings.at(pointer):
                 words[field] = instant(getattr(body, field), field)
-    with findings.at():
+    with findings.at(jitter="/retryPolicy/jitter"):
         words |= _retry(body, settings, None if old is None else old.retry)
     if body.catch_up is not UNSET:
         with findings.at("/catchUp"):

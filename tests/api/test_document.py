@@ -1,0 +1,137 @@
+"""The OpenAPI document says what is served: every route, every code, and examples that are true."""
+
+import re
+from typing import Any
+
+import httpx2
+import msgspec
+import pytest
+from starlette.routing import Route as StarletteRoute
+
+from duly import Duly
+from duly.api import problems
+from duly.api.application import application
+from duly.api.examples import ANSWERS, BODIES
+from duly.api.http import PREFIX, Endpoint
+from duly.api.openapi import Problem, codes_of, document
+from duly.api.problems import CODES
+from duly.api.routes import ROUTES, Route
+from duly.core import errors
+from duly.core.errors import DulyError
+
+DOCUMENT = document()
+# Raised where no request comes by: inside a process, or by a client.
+ELSEWHERE = {
+    "WAIT_TIMEOUT", "LEASE_LOST", "CONFIGURATION_INVALID", "SCHEMA_MISMATCH", "DULY_ERROR",
+    "SERVER_UNREACHABLE", "SERVER_ERROR", "NOT_AUTHORISED",
+}  # fmt: skip
+
+
+def operations() -> dict[str, Any]:
+    return {
+        operation["operationId"]: operation for methods in DOCUMENT["paths"].values() for operation in methods.values()
+    }
+
+
+def test_every_route_of_the_router_is_in_the_document(app: Duly) -> None:
+    served = {
+        (path.path, method)
+        for path in application(app).routes
+        if isinstance(path, StarletteRoute) and isinstance(path.endpoint, Endpoint)
+        for method in path.endpoint._methods
+    }
+    told = {(path, method.upper()) for path, methods in DOCUMENT["paths"].items() for method in methods}
+    assert served == told
+    assert len(told) == len(ROUTES)
+
+
+@pytest.fixture
+def app(tmp_path: Any) -> Duly:
+    return Duly(f"sqlite:////{tmp_path}/x.db")
+
+
+def test_it_is_openapi_31_and_every_reference_is_there() -> None:
+    assert DOCUMENT["openapi"] == "3.1.0"
+    text = msgspec.json.encode(DOCUMENT).decode()
+    schemas = DOCUMENT["components"]["schemas"]
+    used = set(re.findall(r'"#/components/schemas/(\w+)"', text))
+    assert used <= set(schemas)
+    assert set(schemas) == used
+    for name, schema in schemas.items():
+        assert schema["description"], name
+
+
+@pytest.mark.parametrize("name", list(operations()))
+def test_every_operation_is_described(name: str) -> None:
+    operation = operations()[name]
+    assert operation["summary"]
+    assert operation["description"].endswith(".")
+    assert all(parameter["description"] for parameter in operation["parameters"])
+    assert {"422", "500", "503"} <= set(operation["responses"])
+    for status, answer in operation["responses"].items():
+        assert answer["description"], status
+        kinds = {"application/problem+json"} if int(status) >= 400 else {"application/json"}
+        assert set(answer.get("content", kinds)) == kinds
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
+def test_every_example_is_allowed_by_its_schema(route: Route) -> None:
+    if route.body is not None:
+        for _, value in BODIES[route.name].values():
+            msgspec.convert(value, route.body, strict=True)
+    if route.answer is not None:
+        example = ANSWERS[route.name]
+        assert msgspec.convert(example, route.answer, strict=True)
+        _same_names(example, operations()[route.name]["responses"][str(route.status)])
+    for status, answer in operations()[route.name]["responses"].items():
+        if int(status) >= 400:
+            for code, shown in answer["content"]["application/problem+json"]["examples"].items():
+                assert msgspec.convert(shown["value"], Problem, strict=True)
+                assert (shown["value"]["code"], shown["value"]["status"]) == (code, int(status))
+
+
+def _same_names(example: Any, response: Any) -> None:
+    """An example has every field that its schema has, and no other."""
+    schema = response["content"]["application/json"]["schema"]
+    found = DOCUMENT["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    assert set(example) == set(found["properties"])
+
+
+def test_every_code_has_its_status_and_every_error_its_code() -> None:
+    def tree(kind: type[DulyError]) -> set[type[DulyError]]:
+        return {kind} | {below for child in kind.__subclasses__() for below in tree(child)}
+
+    ours = {kind for kind in tree(DulyError) if kind.__module__.startswith(("duly.core", "duly.api"))}
+    assert {kind.code for kind in ours} - ELSEWHERE <= set(CODES)
+    for kind in ours - {errors.KeyInUse, errors.ClientRequestIdInUse}:
+        if kind.code in CODES:
+            status, shown = problems.problem_of(kind("said"))
+            assert (status, shown["code"]) == (CODES[kind.code][0].status, kind.code)
+
+
+def test_every_code_is_told_by_some_route_or_by_the_edge() -> None:
+    told = {code for route in ROUTES for code in codes_of(route)}
+    assert set(CODES) - told == {"NOT_FOUND", "METHOD_NOT_ALLOWED", "STORE_ERROR", "SCHEDULE_JOB_NOT_CANCELLABLE"}
+
+
+def test_the_prefix_is_where_it_is_told_to_be() -> None:
+    assert all(path.startswith(PREFIX) for path in DOCUMENT["paths"])
+
+
+@pytest.mark.parametrize("name", [route.name for route in ROUTES if route.body is not None])
+async def test_the_examples_work_as_they_are(app: Duly, name: str) -> None:
+    (route,) = [route for route in ROUTES if route.name == name]
+    await app.open()
+    try:
+        transport = httpx2.ASGITransport(app=application(app))
+        async with httpx2.AsyncClient(transport=transport, base_url="http://duly/api/v1") as client:
+            run = (await client.post("/runs", json={"jobType": "x"})).json()
+            await client.put("/schedules/k", json={"everyMs": 60_000, "jobType": "x"})
+            path = route.path.replace("{ref}", run["id"] if route.path.startswith("/runs") else "k")
+            for _, body in BODIES[name].values():
+                answer = await client.request(route.method, path, json=body)
+                assert answer.status_code in (route.status, route.also), answer.text
+                assert msgspec.convert(answer.json(), route.answer, strict=True)
+                _same_names(answer.json(), operations()[name]["responses"][str(answer.status_code)])
+    finally:
+        await app.close()

@@ -1,0 +1,149 @@
+"""Runs over HTTP, with a worker in the same process."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import httpx2
+import pytest
+
+from duly import Duly, Fatal, RunContext, Settings
+from duly.api.application import application
+from tests.api.conftest import client_of
+from tests.app.conftest import until
+
+QUICK = Settings(lease=3, heartbeat=0.5, poll=0.05, shutdown_timeout=2)
+UNKNOWN = "01890000-0000-7000-8000-000000000000"
+
+
+@pytest.fixture
+async def app(url: str) -> AsyncIterator[Duly]:
+    app = Duly(url, settings=QUICK)
+
+    @app.job("echo")
+    async def echo(payload: object) -> object:
+        return payload
+
+    @app.job("boom")
+    async def boom() -> None:
+        raise Fatal("no use")
+
+    @app.job("slow")
+    async def slow(run: RunContext) -> None:
+        await run.wait_cancelled()
+
+    @app.job("typed")
+    async def typed(user: int) -> int:
+        return user
+
+    async with app:
+        yield app
+
+
+@pytest.fixture
+async def api(app: Duly) -> AsyncIterator[httpx2.AsyncClient]:
+    async with client_of(application(app), "http://duly/api/v1") as client:
+        yield client
+
+
+async def test_a_run_is_stored_runs_and_is_found(api: httpx2.AsyncClient, app: Duly) -> None:
+    answer = await api.post("/runs", json={"jobType": "echo", "payload": {"user": 42}, "priority": 5, "maxAttempts": 2})
+    run = answer.json()
+    assert (answer.status_code, answer.headers["location"]) == (202, f"/api/v1/runs/{run['id']}")
+    assert (run["kind"], run["scheduleId"], run["windowKey"], run["maxAttempts"]) == ("direct", None, None, 2)
+    await app.runs.wait(run["id"], timeout=20)
+    done = (await api.get(f"/runs/{run['id']}")).json()
+    assert (done["status"], done["result"], done["payload"]) == ("completed", {"user": 42}, {"user": 42})
+    assert done["durationMs"] >= 0
+    assert done["startedAt"] <= done["completedAt"]
+    assert (done["attemptNumber"], done["priority"], done["instance"] is None) == (1, 5, False)
+
+
+async def test_lists_narrow_and_leave_payload_and_result_out(api: httpx2.AsyncClient, app: Duly) -> None:
+    for job in ("echo", "boom"):
+        await app.runs.wait((await api.post("/runs", json={"jobType": job})).json()["id"], timeout=20)
+    both = (await api.get("/runs")).json()["items"]
+    assert {item["jobType"] for item in both} == {"echo", "boom"}
+    assert all("payload" not in item and item["result"] is None for item in both)
+    (failed,) = (await api.get("/runs", params={"status": "failed"})).json()["items"]
+    assert (failed["jobType"], failed["errorMessage"], failed["reason"]) == ("boom", "Fatal: no use", "fatal")
+    (echo,) = (await api.get("/runs", params={"jobType": "echo"})).json()["items"]
+    assert echo["status"] == "completed"
+    assert (await api.get("/runs", params={"scheduleId": "no-such-key"})).json()["items"] == []
+    assert (await api.get("/runs", params={"scheduleId": UNKNOWN})).json()["items"] == []
+
+
+async def test_a_later_run_waits_and_can_be_cancelled(api: httpx2.AsyncClient) -> None:
+    run = (await api.post("/runs", json={"jobType": "echo", "runAt": "2099-01-01T00:00:00+01:00"})).json()
+    assert (run["scheduledAt"], run["status"]) == ("2098-12-31T23:00:00Z", "pending")
+    for _ in range(2):
+        cancelled = await api.post(f"/runs/{run['id']}/cancel")
+        assert (cancelled.status_code, cancelled.json()["status"]) == (200, "cancelled")
+
+
+async def test_a_running_one_is_told_to_stop(api: httpx2.AsyncClient, app: Duly) -> None:
+    run = (await api.post("/runs", json={"jobType": "slow"})).json()
+
+    async def running() -> bool:
+        return bool((await api.get(f"/runs/{run['id']}")).json()["status"] == "running")
+
+    await until(running)
+    assert (await api.post(f"/runs/{run['id']}/cancel")).json()["cancelRequested"] is True
+    assert (await app.runs.wait(run["id"], timeout=20)).status == "cancelled"
+
+
+async def test_a_payload_that_the_job_cannot_take_is_refused(api: httpx2.AsyncClient) -> None:
+    answer = await api.post("/runs", json={"jobType": "typed", "payload": {"user": "x"}})
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "/payload")
+    body = {"name": "x", "everyMs": 60_000, "jobType": "typed", "jobPayload": {"user": "x"}}
+    answer = await api.post("/schedules", json=body)
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "/jobPayload")
+
+
+async def test_what_came_of_the_newest_window_is_told(api: httpx2.AsyncClient) -> None:
+    body = {"key": "k", "onceAt": "2000-01-01T00:00:00Z", "onPast": "fire", "jobType": "boom"}
+    assert (await api.post("/schedules", json=body)).status_code == 201
+
+    async def failed() -> bool:
+        return bool((await api.get("/schedules/k")).json()["status"] == "failed")
+
+    await until(failed)
+    shown = (await api.get("/schedules/k")).json()
+    assert (shown["attempts"], shown["lastError"]) == (1, "Fatal: no use")
+    assert shown["firedAt"] >= shown["lastFiredAt"]
+    (run,) = (await api.get("/schedules/k/executions", params={"status": "failed"})).json()["items"]
+    assert run["windowKey"] == "sched:k:946684800000"
+    assert (await api.get("/runs/sched:k:946684800000")).json()["id"] == run["id"]
+
+
+async def test_a_client_that_leaves_does_no_harm(app: Duly) -> None:
+    served = application(app)
+    body = b'{"jobType": "echo"}'
+    scope = {
+        "type": "http", "method": "POST", "path": "/api/v1/runs", "query_string": b"", "root_path": "",
+        "headers": [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())],
+    }  # fmt: skip
+    sent: list[object] = []
+
+    async def send(message: object) -> None:
+        sent.append(message)
+
+    parts = iter([{"type": "http.request", "body": body[:5], "more_body": True}, {"type": "http.disconnect"}])
+
+    async def receive() -> object:
+        return next(parts)
+
+    await served(dict(scope), receive, send)  # type: ignore[arg-type]
+    assert sent == []
+    assert (await app.runs.list()).items == []
+
+    async def whole() -> object:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def broken(message: object) -> None:
+        raise OSError("the socket is gone")
+
+    with pytest.raises(OSError, match="the socket is gone"):
+        await served(dict(scope), whole, broken)  # type: ignore[arg-type]
+    (run,) = (await app.runs.list()).items
+    assert (await app.runs.wait(run.id, timeout=20)).status == "completed"
+    await asyncio.wait_for(app.runs.get(run.id), 20)
