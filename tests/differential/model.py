@@ -439,7 +439,15 @@ class Model:
         return answers
 
     async def trigger(
-        self, ref: str, *, run_id: str, payload: str | None, force: bool, rules: FireRules, tenant: str | None = None
+        self,
+        ref: str,
+        *,
+        run_id: str,
+        payload: str | None,
+        force: bool,
+        rules: FireRules,
+        tenant: str | None = None,
+        check: Callable[[Schedule], None] | None = None,
     ) -> Triggered | None:
         now = self._clock.now()
         schedule = self._find(ref, tenant)
@@ -447,6 +455,8 @@ class Model:
             return None
         if run_id in self.runs or run_id in self.history:
             return Triggered(self._run(run_id), created=False)
+        if check is not None:
+            check(schedule)
         definition = schedule.definition
         admission = admit_manual(definition, self._open_runs(schedule.id), force)
         if admission.refused:

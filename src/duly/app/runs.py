@@ -79,7 +79,9 @@ class Runs:
         except StoreError as error:
             raise _not_stored([request], error) from error
 
-    async def enqueue_many(self, job: JobLike, payloads: Sequence[Any], **options: Any) -> list[Run]:
+    async def enqueue_many(
+        self, job: JobLike, payloads: Sequence[Any], *, connection: Any = None, **options: Any
+    ) -> list[Run]:
         """Ask for many runs of a job, one transaction per batch."""
         check_words("enqueue_many", options, REQUEST_WORDS)
         requests = [self.request(job, payload, **options) for payload in payloads]
@@ -87,7 +89,7 @@ class Runs:
         for start in range(0, len(requests), BULK):
             batch = requests[start : start + BULK]
             try:
-                made += await self._store.enqueue(batch)
+                made += await self._store.enqueue(batch, connection=connection)
             except StoreError as error:
                 raise _not_stored(batch, error) from error
             self._on_runs()

@@ -33,6 +33,7 @@ from .words import CHANGE_WORDS, OPTIONS, SCHEDULE_WORDS, UNSET, Changes, JobLik
 
 BULK = 1000
 ABREAST = 2
+MOST_TURNS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +88,15 @@ class Schedules:
             return _unwrap(put)
         return await self._puts.put(new)
 
-    async def create_many(self, schedules: Sequence[Mapping[str, Any]]) -> list[Schedule]:
+    async def create_many(self, schedules: Sequence[Mapping[str, Any]], *, connection: Any = None) -> list[Schedule]:
         """Store many schedules, one transaction per batch; answers them in order, raises at the first refused."""
         for arguments in schedules:
             if not isinstance(arguments, Mapping):
                 raise ValidationFailed(f"create_many got {arguments!r}; expected a mapping of create's arguments")
             check_words("create_many", arguments, SCHEDULE_WORDS)
         new = [self._builder.schedule(**arguments) for arguments in schedules]
+        if connection is not None:
+            return [_unwrap(put) for put in await self._store.put_schedules(new, connection=connection)]
         made: list[Schedule] = []
         batches = [new[start : start + BULK] for start in range(0, len(new), BULK)]
         for start in range(0, len(batches), ABREAST):
@@ -142,7 +145,13 @@ class Schedules:
                 return
 
     async def update(
-        self, ref: str, *, if_revision: int | None = None, by: str | None = None, **changes: Unpack[Changes]
+        self,
+        ref: str,
+        *,
+        if_revision: int | None = None,
+        by: str | None = None,
+        connection: Any = None,
+        **changes: Unpack[Changes],
     ) -> Schedule:
         """Change what is given and leave the rest; None brings an option back to its default.
 
@@ -158,7 +167,7 @@ class Schedules:
             if_revision=if_revision,
             by=by,
         )
-        return await self._change(ref, merge)
+        return await self._change(ref, merge, connection)
 
     async def put(
         self,
@@ -168,6 +177,7 @@ class Schedules:
         *,
         if_revision: int | None = None,
         by: str | None = None,
+        connection: Any = None,
         **options: Unpack[Options],
     ) -> Stored:
         """Create the schedule, or make the one that has this key exactly what is given here.
@@ -180,7 +190,7 @@ class Schedules:
             options["job"] = call
         new = self._builder.schedule(key, timing, created_by=by, **options)
         replacement = Replacement(wanted=new, enabled=options.get("enabled"), if_revision=if_revision, by=by)
-        return await self._stored(new, replacement)
+        return await self._stored(new, replacement, connection)
 
     async def preview(
         self,
@@ -207,59 +217,73 @@ class Schedules:
         return upcoming(schedule, count)
 
     async def pause(
-        self, ref: str, *, reason: str | None = None, until: datetime | None = None, by: str | None = None
+        self,
+        ref: str,
+        *,
+        reason: str | None = None,
+        until: datetime | None = None,
+        by: str | None = None,
+        connection: Any = None,
     ) -> Schedule:
         """Stop firing, with a reason and if wished an end. Paused time is not missed time."""
         end = None if until is None else to_ms(until, "until")
         reason = check_text(reason, "reason", 1000)
-        return await self._change(ref, partial(editing.pause, reason=reason, until=end, by=by))
+        return await self._change(ref, partial(editing.pause, reason=reason, until=end, by=by), connection)
 
-    async def resume(self, ref: str, *, catch_up: bool = False, by: str | None = None) -> Schedule:
+    async def resume(
+        self, ref: str, *, catch_up: bool = False, by: str | None = None, connection: Any = None
+    ) -> Schedule:
         """Continue from now; with ``catch_up`` the paused windows count as missed and the catch-up policy applies."""
-        return await self._change(ref, partial(editing.resume, catch_up=catch_up, by=by))
+        return await self._change(ref, partial(editing.resume, catch_up=catch_up, by=by), connection)
 
-    async def cancel(self, ref: str, *, by: str | None = None) -> Schedule:
+    async def cancel(self, ref: str, *, by: str | None = None, connection: Any = None) -> Schedule:
         """End the schedule and its waiting runs; a running one gets no further attempt. Twice is fine."""
-        return await self._change(ref, partial(editing.cancel, by=by))
+        return await self._change(ref, partial(editing.cancel, by=by), connection)
 
-    async def delete(self, ref: str, *, cancel_running: bool = False, by: str | None = None) -> None:
+    async def delete(
+        self, ref: str, *, cancel_running: bool = False, by: str | None = None, connection: Any = None
+    ) -> None:
         """Remove the schedule; its key is free again, its history stays. Twice is fine."""
-        await self._store.change_schedule(ref, partial(editing.delete, by=by, cancel_running=cancel_running))
+        delete = partial(editing.delete, by=by, cancel_running=cancel_running)
+        await self._store.change_schedule(ref, delete, rules=self._settings.fire_rules, connection=connection)
         self._on_runs()
 
-    async def trigger(self, ref: str, payload: Any = UNSET, *, force: bool = False, id: str | None = None) -> Run:
+    async def trigger(
+        self, ref: str, payload: Any = UNSET, *, force: bool = False, id: str | None = None, connection: Any = None
+    ) -> Run:
         """Make a run now, also while paused, without moving the schedule; ``force`` ignores the overlap policy."""
-        text = None if payload is UNSET else await self._check_payload(ref, payload)
+        text = None if payload is UNSET else encode_payload(payload, self._settings.payload_limit)
+
+        def check(schedule: Schedule) -> None:
+            if text is not None:
+                self._builder.check_payload(schedule.definition.target, text)
+
         triggered = await self._store.trigger(
             ref,
             run_id=self._chance.id(self._clock) if id is None else check_run_id(id),
             payload=text,
             force=force,
             rules=self._settings.fire_rules,
+            check=check,
+            connection=connection,
         )
         if triggered is None:
             raise not_found("schedule", ref)
         self._on_runs()
         return triggered.run
 
-    async def _check_payload(self, ref: str, payload: Any) -> str:
-        """The payload of a trigger as JSON, checked against the signature of the schedule's job if it is known here."""
-        text = encode_payload(payload, self._settings.payload_limit)
-        schedule = await self._store.get_schedule(ref)
-        if schedule is None:
-            raise not_found("schedule", ref)
-        self._builder.check_payload(schedule.definition.target, text)
-        return text
-
-    async def _change(self, ref: str, change: Callable[[Schedule, int], Change | None]) -> Schedule:
-        changed = await self._store.change_schedule(ref, change, rules=self._settings.fire_rules)
+    async def _change(
+        self, ref: str, change: Callable[[Schedule, int], Change | None], connection: Any = None
+    ) -> Schedule:
+        changed = await self._store.change_schedule(ref, change, rules=self._settings.fire_rules, connection=connection)
         if changed is None:
             raise not_found("schedule", ref)
         self._on_schedules()
         return changed
 
-    async def _stored(self, new: NewSchedule, replacement: Replacement) -> Stored:
+    async def _stored(self, new: NewSchedule, replacement: Replacement, connection: Any) -> Stored:
         changed = False
+        refusal: DulyError = KeyInUse(new.facts.key, new.facts.id)
 
         def replaced(schedule: Schedule, now: int) -> Change | None:
             nonlocal changed
@@ -268,18 +292,20 @@ class Schedules:
             return change
 
         key, tenant, rules = new.facts.key, new.facts.tenant, self._settings.fire_rules
-        while True:
-            after = await self._store.change_schedule(key, replaced, tenant=tenant, rules=rules)
+        for _ in range(MOST_TURNS):
+            after = await self._store.change_schedule(key, replaced, tenant=tenant, rules=rules, connection=connection)
             if after is None:
                 if replacement.if_revision is not None:
                     raise not_found("schedule", key)
-                (put,) = await self._store.put_schedules([new])
+                (put,) = await self._store.put_schedules([new], connection=connection)
                 if isinstance(put, KeyInUse):
-                    continue  # another came first: make that one what is wanted
+                    refusal = put  # another came first: make that one what is wanted
+                    continue
                 after = _unwrap(put)
             self._on_schedules()
             created = after.id == new.facts.id
             return Stored(after, created=created, changed=created or changed)
+        raise refusal
 
     async def _put(self, new: Sequence[NewSchedule]) -> Sequence[Put]:
         puts = await self._store.put_schedules(new)

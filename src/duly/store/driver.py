@@ -20,6 +20,12 @@ class Driver(Protocol):
 
     async def close(self) -> None: ...
 
+    def open_sync(self) -> None:
+        """The same as ``open`` for a caller that has no event loop; nobody is told hints."""
+        ...
+
+    def close_sync(self) -> None: ...
+
     async def write(self, transaction: Transaction[T]) -> T:
         """Run a program in a read-write transaction and commit it; an error rolls back and is raised."""
         ...
@@ -36,6 +42,10 @@ class Driver(Protocol):
 
     async def write_on(self, connection: Any, transaction: Transaction[T]) -> T:
         """Run a program on a connection the caller owns, inside the caller's transaction; commit nothing."""
+        ...
+
+    def write_on_sync(self, connection: Any, transaction: Transaction[T]) -> T:
+        """The same as ``write_on`` for a caller that has no event loop."""
         ...
 
     def hint(self, topic: str) -> None:

@@ -92,9 +92,19 @@ class Runs(Protocol):
         ...
 
     async def trigger(
-        self, ref: str, *, run_id: str, payload: str | None, force: bool, rules: FireRules, tenant: str | None = None
+        self,
+        ref: str,
+        *,
+        run_id: str,
+        payload: str | None,
+        force: bool,
+        rules: FireRules,
+        tenant: str | None = None,
+        check: Callable[[Schedule], None] | None = None,
     ) -> Triggered | None:
         """Make a manual run of a schedule without moving it; None if there is no such schedule.
+
+        ``check`` is given the schedule under its lock before a run is made, and may raise to refuse it.
 
         The run id is fixed before the first try, so a repeated trigger finds the run it made.
         """

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from duly.core.errors import RunActive
 from duly.core.instants import to_datetime
 from duly.core.rules.firing import FireRules
-from duly.core.rules.overlap import admit_manual
+from duly.core.rules.overlap import Admission, admit_manual
 from duly.core.run import Hold, NewRun, OpenRun, Reason, Run, RunKind, RunStatus
 from duly.core.schedule import Schedule
 from duly.store.statements import Program, Row, batch, columns, query
@@ -51,7 +52,14 @@ def enqueue(now: int, requests: Sequence[NewRequest]) -> Program[list[Run]]:
 
 
 def trigger(
-    now: int, ref: str, run_id: str, payload: str | None, force: bool, rules: FireRules, tenant: str | None
+    now: int,
+    ref: str,
+    run_id: str,
+    payload: str | None,
+    force: bool,
+    rules: FireRules,
+    tenant: str | None,
+    check: Callable[[Schedule], None] | None = None,
 ) -> Program[Triggered | None]:
     """Make a manual run under the schedule's lock; see ``Runs.trigger``."""
     found: Schedule | None = yield from find_schedule(ref, tenant=tenant)
@@ -64,24 +72,42 @@ def trigger(
     existing = yield from find_run(run_id)
     if existing is not None:
         return Triggered(existing, created=False)
-    definition = schedule.definition
-    rows = yield batch("open_runs", {"schedule_id": [schedule.id]})
-    open_runs = [OpenRun(id, hold, bool(claimed), bool(asked)) for _, id, hold, claimed, asked in rows]
-    admission = admit_manual(definition, open_runs, force)
-    if admission.refused:
-        raise RunActive(
-            f"schedule {schedule.key!r} has a run that has not ended ({open_runs[0].id}) and overlap is"
-            f" {definition.overlap.value!r}; wait for it, cancel it, or trigger with force",
-            schedule_id=schedule.id,
-            run_id=open_runs[0].id,
-        )
+    if check is not None:
+        check(schedule)
+    admission = yield from _admit(schedule, force)
     claimed_meanwhile = False
     if admission.cancel_waiting:
         ended = yield from cancel_waiting_runs(now, admission.cancel_waiting, Reason.SUPERSEDED)
         claimed_meanwhile = len(ended) < len(admission.cancel_waiting)
     if admission.cancel_running:
         yield from request_cancels(now, admission.cancel_running)
-    run = NewRun(
+    if claimed_meanwhile:
+        admission = replace(admission, hold=Hold.LANE)
+    run = _manual_run(now, run_id, schedule, admission, payload, rules)
+    yield batch("insert_runs", columns(NEW_RUN, [new_run_row(run)]))
+    return Triggered(_fresh(run, schedule.key, schedule.definition.payload), created=True)
+
+
+def _admit(schedule: Schedule, force: bool) -> Program[Admission]:
+    """What the overlap policy says to one more run now."""
+    rows = yield batch("open_runs", {"schedule_id": [schedule.id]})
+    open_runs = [OpenRun(id, hold, bool(claimed), bool(asked)) for _, id, hold, claimed, asked in rows]
+    admission = admit_manual(schedule.definition, open_runs, force)
+    if admission.refused:
+        raise RunActive(
+            f"schedule {schedule.key!r} has a run that has not ended ({open_runs[0].id}) and overlap is"
+            f" {schedule.definition.overlap.value!r}; wait for it, cancel it, or trigger with force",
+            schedule_id=schedule.id,
+            run_id=open_runs[0].id,
+        )
+    return admission
+
+
+def _manual_run(
+    now: int, run_id: str, schedule: Schedule, admission: Admission, payload: str | None, rules: FireRules
+) -> NewRun:
+    definition = schedule.definition
+    return NewRun(
         id=run_id,
         job=definition.target.handler,
         kind=RunKind.MANUAL,
@@ -93,14 +119,12 @@ def trigger(
         queue=definition.queue,
         priority=definition.priority,
         slot=schedule.cursor.slot,
-        hold=Hold.LANE if claimed_meanwhile else admission.hold,
+        hold=admission.hold,
         lane=schedule.id if definition.uses_lane and not admission.outside_lane else None,
         max_attempts=definition.retry.max_attempts if definition.retry else rules.default_max_attempts,
         timeout_ms=definition.timeout_ms,
         payload=payload,
     )
-    yield batch("insert_runs", columns(NEW_RUN, [new_run_row(run)]))
-    return Triggered(_fresh(run, schedule.key, definition.payload), created=True)
 
 
 def request_cancel(now: int, run_id: str) -> Program[Run | None]:

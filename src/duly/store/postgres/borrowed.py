@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import psycopg
@@ -29,14 +31,25 @@ class Borrowed:
 
     async def write_on(self, connection: Any, transaction: Transaction[T]) -> T:
         """Run a program; after an error of the database the caller's transaction can only be rolled back."""
+        if not isinstance(connection, psycopg.AsyncConnection):
+            return await asyncio.to_thread(self.write_on_sync, connection, transaction)
         self._check(connection)
-        try:
-            if isinstance(connection, psycopg.AsyncConnection):
-                return await self._run_async(connection, transaction)
-            return await asyncio.to_thread(self._run, connection, transaction)
-        except psycopg.Error as error:
-            ours = not_done(error, connection.info.host or "the caller's server")
-            raise StoreError(f"on the caller's connection: {ours}", **ours.details) from error
+        with _told(connection):
+            return await self._run_async(connection, transaction)
+
+    def write_on_sync(self, connection: Any, transaction: Transaction[T]) -> T:
+        """The same for a caller that has no event loop."""
+        self._check(connection)
+        if isinstance(connection, psycopg.AsyncConnection):
+            raise ValidationFailed(
+                "the connection handed in is an AsyncConnection, and a synchronous call cannot await it; expected a"
+                " psycopg.Connection, or `await app...` instead of `app.sync...`",
+                field="connection",
+                got="AsyncConnection",
+                expected="a psycopg.Connection",
+            )
+        with _told(connection):
+            return self._run(connection, transaction)
 
     def _run(self, connection: psycopg.Connection[Any], transaction: Transaction[T]) -> T:
         # A cursor of our own kind: the caller's row and cursor factories are made for the caller.
@@ -72,3 +85,13 @@ class Borrowed:
                 got="autocommit",
                 expected=_EXPECTED,
             )
+
+
+@contextmanager
+def _told(connection: psycopg.Connection[Any] | psycopg.AsyncConnection[Any]) -> Iterator[None]:
+    """Turn the database's errors into ours."""
+    try:
+        yield
+    except psycopg.Error as error:
+        ours = not_done(error, connection.info.host or "the caller's server")
+        raise StoreError(f"on the caller's connection: {ours}", **ours.details) from error

@@ -85,11 +85,16 @@ class PostgresDriver:
         self._loop = asyncio.get_running_loop()
         if self._closed:
             self._make_ready()
-        await self._on_thread(self.open_sync)
+        await self._on_thread(self._check_in)
         self._listen()
 
     def open_sync(self) -> None:
         """Connect and set up or check the schema, for a caller that has no event loop."""
+        if self._closed:
+            self._make_ready()
+        self._check_in()
+
+    def _check_in(self) -> None:
         limits = self._limits
         self._transactions.run(
             lambda lent: prepare_schema(lent.connection, limits, migrate=self._migrate), limits.migration
@@ -130,6 +135,9 @@ class PostgresDriver:
 
     async def write_on(self, connection: Any, transaction: Transaction[T]) -> T:
         return await self._borrowed.write_on(connection, transaction)
+
+    def write_on_sync(self, connection: Any, transaction: Transaction[T]) -> T:
+        return self._borrowed.write_on_sync(connection, transaction)
 
     def hint(self, topic: str) -> None:
         self._hinter.hint(topic)

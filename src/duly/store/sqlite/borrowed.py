@@ -46,11 +46,21 @@ def _check(connection: Any, path: str) -> None:
         )
     if not isinstance(connection, apsw.Connection):
         raise _refused(f"connection is a {type(connection).__qualname__}", connection)
-    theirs = connection.db_filename("main")
-    if path == MEMORY or not theirs or not Path(theirs).samefile(path):
+    try:
+        theirs = connection.db_filename("main")
+    except apsw.ConnectionClosedError:
+        raise _refused("the connection is closed", connection) from None
+    if path == MEMORY or not theirs or not _is_same(theirs, path):
         raise _refused(f"the connection is to {theirs or MEMORY!r}, the store is in {path!r}", connection)
     if not connection.in_transaction:
         raise _refused("the connection has no transaction open; begin one (BEGIN IMMEDIATE) first", connection)
+
+
+def _is_same(theirs: str, ours: str) -> bool:
+    try:
+        return Path(theirs).samefile(ours)
+    except OSError:  # one of them is not there
+        return False
 
 
 def _refused(why: str, connection: object) -> DulyError:

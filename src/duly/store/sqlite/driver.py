@@ -74,7 +74,15 @@ class SqliteDriver:
         if self._inline_wanted:
             self._inline = Inline(self._prepare(), self.path, self._clock)
             return
-        connection = await asyncio.to_thread(self._prepare)
+        self._start(await asyncio.to_thread(self._prepare))
+
+    def open_sync(self) -> None:
+        if self._inline_wanted:
+            self._inline = Inline(self._prepare(), self.path, self._clock)
+        else:
+            self._start(self._prepare())
+
+    def _start(self, connection: apsw.Connection) -> None:
         checkpointer = Checkpointer(connection, partial(self._connect, CHECKPOINTER_CACHE_KIB))
         self._readers = Readers(self._connect_reader, self._reader_count, self.path, self._clock)
         self._writer = Writer(connection, checkpointer, self.path, self._clock)
@@ -82,14 +90,18 @@ class SqliteDriver:
             self._writer.listen(self._tell)
 
     async def close(self) -> None:
+        if self._inline is not None:
+            self.close_sync()
+        else:
+            await asyncio.to_thread(self.close_sync)
+
+    def close_sync(self) -> None:
         inline, readers, writer = self._inline, self._readers, self._writer
         self._inline = self._readers = self._writer = None
-        if inline is not None:
-            inline.stop()
         # The writer goes last: the last connection to close tidies the log away.
-        for threads in (readers, writer):
-            if threads is not None:
-                await asyncio.to_thread(threads.stop)
+        for part in (inline, readers, writer):
+            if part is not None:
+                part.stop()
 
     async def write(self, transaction: Transaction[T]) -> T:
         if self._inline is not None:
@@ -121,6 +133,9 @@ class SqliteDriver:
 
     async def write_on(self, connection: Any, transaction: Transaction[T]) -> T:
         """Run a program on an ``apsw.Connection`` to the same file, in the caller's transaction and thread."""
+        return self.write_on_sync(connection, transaction)
+
+    def write_on_sync(self, connection: Any, transaction: Transaction[T]) -> T:
         return run_on(connection, transaction, self.path, self._clock)
 
     def hint(self, topic: str) -> None:

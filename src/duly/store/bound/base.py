@@ -1,0 +1,72 @@
+"""What every bound method uses: the driver, the definitions it has read, and the way to a transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from duly.core.errors import ConfigurationError, StoreError
+from duly.store.driver import Driver
+from duly.store.methods.definitions import Definitions
+from duly.store.statements import Program, T, Transaction
+
+
+class Bound:
+    """Opens and closes the driver, and runs programs on it or on a connection that the caller owns."""
+
+    def __init__(self, driver: Driver) -> None:
+        self.driver = driver
+        self.name = driver.name
+        self.fires_at_once = driver.fires_at_once
+        self._definitions = Definitions()
+        self._advice: str | None = None
+        self._closed: str | None = None
+
+    def closed_until_open(self, advice: str) -> None:
+        """Refuse calls before ``open`` and after ``close``, with this advice to whoever makes them."""
+        self._advice = self._closed = advice
+
+    async def open(self) -> None:
+        await self.driver.open()
+        self._closed = None
+
+    async def close(self) -> None:
+        self._closed = self._advice
+        await self.driver.close()
+
+    async def now(self) -> int:
+        return await self._read(_now)
+
+    def on_change(self, listener: Callable[[str], None]) -> None:
+        self.driver.on_hint(listener)
+
+    async def _read(self, transaction: Transaction[T]) -> T:
+        if self._closed is not None:
+            raise ConfigurationError(self._closed)
+        return await self.driver.read(transaction)
+
+    async def _write(self, transaction: Transaction[T]) -> T:
+        if self._closed is not None:
+            raise ConfigurationError(self._closed)
+        try:
+            return await self.driver.write(transaction)
+        except StoreError:
+            self._definitions.forget()
+            raise
+
+    async def _write_and_hint(self, topic: str, transaction: Transaction[T], connection: Any) -> T:
+        """Write, and tell other instances; on the caller's connection nobody can be told before its commit."""
+        if connection is not None:
+            return await self.driver.write_on(connection, transaction)
+        value = await self._write(transaction)
+        self.driver.hint(topic)
+        return value
+
+    def _definitions_on(self, connection: Any) -> Definitions:
+        """The kept definitions; none for a transaction of the caller's, whose revisions may never be committed."""
+        return self._definitions if connection is None else Definitions()
+
+
+def _now(now: int) -> Program[int]:
+    yield from ()
+    return now

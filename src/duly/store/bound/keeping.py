@@ -1,0 +1,57 @@
+"""Sessions and housekeeping, bound to their programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from duly.core.rules.firing import FireRules
+from duly.store.methods import keeping, sessions
+from duly.store.values import Beat, Instance, Recovered
+
+from .base import Bound
+
+
+class BoundSessions(Bound):
+    """``protocol.Sessions`` on a driver."""
+
+    async def open_session(self, instance: Instance, *, lease_ms: int) -> int:
+        return await self._write(partial(sessions.open_session, instance=instance, lease_ms=lease_ms))
+
+    async def beat(self, session: int, *, lease_ms: int) -> Beat:
+        return await self._write(partial(sessions.beat, session=session, lease_ms=lease_ms))
+
+    def beat_sync(self, session: int, *, lease_ms: int) -> Beat:
+        """The heartbeat for a thread of its own: it must go on while the event loop is blocked."""
+        return self.driver.write_sync(partial(sessions.beat, session=session, lease_ms=lease_ms))
+
+    async def close_session(self, session: int) -> int:
+        return await self._write(partial(sessions.close_session, session=session, definitions=self._definitions))
+
+    async def take_lost(self, *, limit: int, rules: FireRules) -> Recovered:
+        return await self._write(partial(sessions.take_lost, limit=limit, rules=rules, definitions=self._definitions))
+
+    async def list_instances(self) -> list[Instance]:
+        return await self._read(sessions.list_instances)
+
+    async def take_lease(self, role: str, session: int, *, lease_ms: int) -> int | None:
+        return await self._write(partial(sessions.take_lease, role=role, session=session, lease_ms=lease_ms))
+
+
+class BoundKeeping(Bound):
+    """``protocol.Keeping`` on a driver."""
+
+    async def hold_unknown_jobs(self) -> Sequence[tuple[str, int]]:
+        return await self._write(keeping.hold_unknown_jobs)
+
+    async def purge_history(self, *, finished_before: int, limit: int) -> int:
+        return await self._write(partial(keeping.purge_history, finished_before=finished_before, limit=limit))
+
+    async def purge_schedules(self, *, ended_before: int, limit: int) -> int:
+        return await self._write(partial(keeping.purge_schedules, ended_before=ended_before, limit=limit))
+
+    async def release_stuck_lanes(self, *, limit: int) -> int:
+        return await self._write(partial(keeping.release_stuck_lanes, limit=limit))
+
+    async def resume_expired_pauses(self, *, limit: int) -> int:
+        return await self._write(partial(keeping.resume_expired_pauses, limit=limit, definitions=self._definitions))

@@ -1,0 +1,55 @@
+"""Runs, bound to their programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from duly.core.rules.firing import FireRules
+from duly.core.run import Run
+from duly.core.schedule import Schedule
+from duly.store.methods import runs
+from duly.store.values import NewRequest, Page, RunFilter, Triggered
+
+from .base import Bound
+
+
+class BoundRuns(Bound):
+    """``protocol.Runs`` on a driver; with ``connection`` inside the caller's transaction."""
+
+    async def enqueue(self, requests: Sequence[NewRequest], *, connection: Any = None) -> list[Run]:
+        return await self._write_and_hint("runs", partial(runs.enqueue, requests=requests), connection)
+
+    async def trigger(
+        self,
+        ref: str,
+        *,
+        run_id: str,
+        payload: str | None,
+        force: bool,
+        rules: FireRules,
+        tenant: str | None = None,
+        check: Callable[[Schedule], None] | None = None,
+        connection: Any = None,
+    ) -> Triggered | None:
+        transaction = partial(
+            runs.trigger,
+            ref=ref,
+            run_id=run_id,
+            payload=payload,
+            force=force,
+            rules=rules,
+            tenant=tenant,
+            check=check,
+        )
+        return await self._write_and_hint("runs", transaction, connection)
+
+    async def request_cancel(self, run_id: str, *, connection: Any = None) -> Run | None:
+        return await self._write_and_hint("cancels", partial(runs.request_cancel, run_id=run_id), connection)
+
+    async def get_run(self, run_id: str) -> Run | None:
+        return await self._read(lambda now: runs.find_run(run_id))
+
+    async def list_runs(self, where: RunFilter, *, limit: int, after: str | None = None) -> Page[Run]:
+        return await self._read(partial(runs.list_runs, where=where, limit=limit, after=after))

@@ -1,0 +1,66 @@
+"""Schedules, bound to their programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from duly.core.rules.editing import Change
+from duly.core.rules.firing import FireRules
+from duly.core.schedule import Schedule
+from duly.store.methods import changing, reading, schedules
+from duly.store.values import Load, NewSchedule, Page, Put, ScheduleFilter
+
+from .base import Bound
+
+
+class BoundSchedules(Bound):
+    """``protocol.Schedules`` on a driver; with ``connection`` inside the caller's transaction."""
+
+    async def put_schedules(self, new: Sequence[NewSchedule], *, connection: Any = None) -> list[Put]:
+        puts = await self._write_and_hint("schedules", partial(schedules.put_schedules, new=new), connection)
+        if connection is None:
+            for put in puts:
+                if isinstance(put, Schedule):  # what was only just made will often fire soon
+                    self._definitions.keep(put.id, put.revision, put.definition)
+        return puts
+
+    async def change_schedule(
+        self,
+        ref: str,
+        change: Callable[[Schedule, int], Change | None],
+        *,
+        tenant: str | None = None,
+        rules: FireRules = FireRules(),  # noqa: B008 - a frozen value
+        connection: Any = None,
+    ) -> Schedule | None:
+        return await self._write_and_hint(
+            "schedules",
+            partial(
+                changing.change_schedule,
+                ref=ref,
+                change=change,
+                tenant=tenant,
+                rules=rules,
+                definitions=self._definitions_on(connection),
+            ),
+            connection,
+        )
+
+    async def get_schedule(self, ref: str, *, tenant: str | None = None) -> Schedule | None:
+        return await self._read(lambda now: schedules.find_schedule(ref, tenant))
+
+    async def declared_schedules(self, app: str) -> list[Schedule]:
+        return await self._read(partial(reading.declared_schedules, app=app))
+
+    async def list_schedules(self, where: ScheduleFilter, *, limit: int, after: str | None = None) -> Page[Schedule]:
+        return await self._read(partial(reading.list_schedules, where=where, limit=limit, after=after))
+
+    async def count_load(self, *, limit: int = 10_000) -> Load:
+        """How much there is to do now, for whoever watches; each count stops at ``limit``."""
+        return await self._read(partial(reading.count_load, limit=limit))
+
+    async def schema_version(self) -> int:
+        """The schema's number, read now: whoever gets an answer has reached the store."""
+        return await self._read(reading.schema_version)
