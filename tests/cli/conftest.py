@@ -3,7 +3,8 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 import apsw
@@ -12,6 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from duly.cli import main
+from tests.client.serving import served
 
 Duly = Callable[..., Result]
 Spawn = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -94,3 +96,23 @@ def on_store(store_url: str) -> Duly:
         return runner.invoke(main, list(arguments), input=input, env=env, prog_name="duly")
 
     return run
+
+
+@pytest.fixture(params=["sqlite", "postgres", "server"])
+def anywhere(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Duly]:
+    """Run ``duly`` on each store, and on a server: whichever it is, the answers are the same."""
+    runner = CliRunner()
+    with ExitStack() as stack:
+        file = f"sqlite:///{tmp_path / 'anywhere.db'}"
+        if request.param == "server":
+            env = {"DULY_API_URL": stack.enter_context(served(file))}
+        else:
+            env = {
+                "DULY_DATABASE_URL": file if request.param == "sqlite" else request.getfixturevalue("fresh_postgres")
+            }
+            assert runner.invoke(main, ["db", "migrate"], env=env).exit_code == 0
+
+        def run(*arguments: str, input: str | None = None) -> Result:
+            return runner.invoke(main, list(arguments), input=input, env=env, prog_name="duly")
+
+        yield run

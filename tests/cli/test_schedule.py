@@ -1,4 +1,4 @@
-"""``duly schedule`` on both stores."""
+"""``duly schedule`` and ``duly run`` on both stores and on a server: the same answers, errors and exit codes."""
 
 import json
 from pathlib import Path
@@ -17,17 +17,16 @@ def answer(done: Result) -> Any:
     return json.loads(done.stdout)
 
 
-def test_create_names_a_job_that_this_process_does_not_know(on_store: Duly) -> None:
-    done = on_store(*NIGHTLY, "--payload", '{"day": "yesterday"}', "-o", "json")
+def test_create_names_a_job_that_this_process_does_not_know(anywhere: Duly) -> None:
+    done = anywhere(*NIGHTLY, "--payload", '{"day": "yesterday"}', "-o", "json")
     made = answer(done)
     assert (made["key"], made["jobType"], made["jobPayload"]) == ("nightly", "report", {"day": "yesterday"})
     assert (made["cronExpression"], made["timezone"]) == ("0 2 * * *", "Europe/Berlin")
-    assert made["createdBy"] == "cli"
     assert done.stderr == "created schedule nightly\n"
 
 
-def test_a_table_says_what_matters_and_in_the_schedules_own_zone(on_store: Duly) -> None:
-    told = on_store(*NIGHTLY).stdout
+def test_a_table_says_what_matters_and_in_the_schedules_own_zone(anywhere: Duly) -> None:
+    told = anywhere(*NIGHTLY).stdout
     assert "At 02:00 every day, Europe/Berlin" in told
     assert " 02:00 +0" in told
     assert "(in " in told
@@ -50,9 +49,9 @@ def test_there_are_many_ways_to_say_when(duly: Duly, flags: list[str], field: st
     assert answer(duly("schedule", "create", "k", *flags, "--job", "j", "-o", "json"))[field] == value
 
 
-def test_every_flag_reaches_its_field(duly: Duly) -> None:
+def test_every_flag_reaches_its_field(anywhere: Duly) -> None:
     made = answer(
-        duly(
+        anywhere(
             *NIGHTLY, "--name", "Nightly report", "--description", "all of it", "--max-attempts", "7",
             "--backoff", "fixed", "--retry-delay", "10s", "--timeout", "5m", "--overlap", "queue", "--max-queued", "4",
             "--catch-up", "all", "--max-lateness", "2h", "--queue", "slow", "--priority", "9",
@@ -94,69 +93,68 @@ def test_a_payload_comes_from_a_file_or_from_stdin(duly: Duly, tmp_path: Path) -
     assert answer(done)["jobPayload"] == [1, 2]
 
 
-def test_list_filters_and_pages(on_store: Duly) -> None:
+def test_list_filters_and_pages(anywhere: Duly) -> None:
     for number in range(5):
         tag = "even" if number % 2 == 0 else "odd"
-        on_store("schedule", "create", f"k{number}", "--every", "1h", "--job", "j", "--tag", tag)
-    assert on_store("schedule", "list", "-o", "name").stdout.split() == ["k0", "k1", "k2", "k3", "k4"]
-    assert on_store("schedule", "list", "--tag", "odd", "-o", "name").stdout.split() == ["k1", "k3"]
-    assert on_store("schedule", "list", "--search", "k4", "-o", "name").stdout.split() == ["k4"]
-    some = on_store("schedule", "list", "--limit", "2", "-o", "name")
+        anywhere("schedule", "create", f"k{number}", "--every", "1h", "--job", "j", "--tag", tag)
+    assert anywhere("schedule", "list", "-o", "name").stdout.split() == ["k0", "k1", "k2", "k3", "k4"]
+    assert anywhere("schedule", "list", "--tag", "odd", "-o", "name").stdout.split() == ["k1", "k3"]
+    assert anywhere("schedule", "list", "--search", "k4", "-o", "name").stdout.split() == ["k4"]
+    some = anywhere("schedule", "list", "--limit", "2", "-o", "name")
     assert some.stdout.split() == ["k0", "k1"]
     assert "there are more than 2" in some.stderr
-    page = answer(on_store("schedule", "list", "--limit", "2", "-o", "json"))
+    page = answer(anywhere("schedule", "list", "--limit", "2", "-o", "json"))
     assert len(page["items"]) == 2
     assert page["nextCursor"] is not None
-    assert answer(on_store("schedule", "list", "--all", "-o", "json"))["nextCursor"] is None
+    assert answer(anywhere("schedule", "list", "--all", "-o", "json"))["nextCursor"] is None
 
 
-def test_an_empty_list_says_so_on_stderr(on_store: Duly) -> None:
-    on_store("db", "migrate")
-    done = on_store("schedule", "list")
+def test_an_empty_list_says_so_on_stderr(anywhere: Duly) -> None:
+    done = anywhere("schedule", "list")
     assert (done.exit_code, done.stdout, done.stderr) == (0, "", "no schedules\n")
-    assert on_store("schedule", "list", "--tag", "x", "-q").stderr == ""
+    assert anywhere("schedule", "list", "--tag", "x", "-q").stderr == ""
 
 
-def test_update_changes_what_is_given_and_guards_the_revision(on_store: Duly) -> None:
-    on_store(*NIGHTLY, "--tag", "kept")
+def test_update_changes_what_is_given_and_guards_the_revision(anywhere: Duly) -> None:
+    anywhere(*NIGHTLY, "--tag", "kept")
     changed = answer(
-        on_store("schedule", "update", "nightly", "--cron", "0 4 * * *", "--if-revision", "1", "-o", "json")
+        anywhere("schedule", "update", "nightly", "--cron", "0 4 * * *", "--if-revision", "1", "-o", "json")
     )
     assert (changed["cronExpression"], changed["tags"], changed["revision"]) == ("0 4 * * *", ["kept"], 2)
     assert changed["timezone"] == "Europe/Berlin"
-    stale = on_store("schedule", "update", "nightly", "--cron", "0 5 * * *", "--if-revision", "1")
+    stale = anywhere("schedule", "update", "nightly", "--cron", "0 5 * * *", "--if-revision", "1")
     assert stale.exit_code == 4
     assert "revision" in stale.stderr
-    assert on_store("schedule", "update", "nightly").exit_code == 2
+    assert anywhere("schedule", "update", "nightly").exit_code == 2
 
 
-def test_pause_and_resume(on_store: Duly) -> None:
-    on_store(*NIGHTLY)
-    done = on_store("schedule", "pause", "nightly", "--reason", "on leave", "--until", "2099-01-01T00:00:00Z")
+def test_pause_and_resume(anywhere: Duly) -> None:
+    anywhere(*NIGHTLY)
+    done = anywhere("schedule", "pause", "nightly", "--reason", "on leave", "--until", "2099-01-01T00:00:00Z")
     assert "paused    " in done.stdout
     assert "on leave; until 2099-01-01 01:00 +01:00" in done.stdout
-    assert on_store("schedule", "list", "--paused", "-o", "name").stdout == "nightly\n"
-    resumed = answer(on_store("schedule", "resume", "nightly", "-o", "json"))
+    assert anywhere("schedule", "list", "--paused", "-o", "name").stdout == "nightly\n"
+    resumed = answer(anywhere("schedule", "resume", "nightly", "-o", "json"))
     assert (resumed["enabled"], resumed["pausedReason"]) == (True, None)
 
 
-def test_trigger_makes_a_run_that_the_run_commands_show(on_store: Duly) -> None:
-    on_store(*NIGHTLY)
-    run_id = on_store("schedule", "trigger", "nightly", "--payload", '{"by": "hand"}', "-o", "name").stdout.strip()
-    shown = on_store("run", "get", run_id)
+def test_trigger_makes_a_run_that_the_run_commands_show(anywhere: Duly) -> None:
+    anywhere(*NIGHTLY)
+    run_id = anywhere("schedule", "trigger", "nightly", "--payload", '{"by": "hand"}', "-o", "name").stdout.strip()
+    shown = anywhere("run", "get", run_id)
     assert '{"by": "hand"}' in shown.stdout
-    assert on_store("run", "list", "--schedule", "nightly", "-o", "name").stdout.split() == [run_id]
-    assert on_store("run", "list", "--status", "completed").stderr == "no runs like that\n"
-    assert "pending" in on_store("run", "list").stdout
-    cancelled = on_store("run", "cancel", run_id)
+    assert anywhere("run", "list", "--schedule", "nightly", "-o", "name").stdout.split() == [run_id]
+    assert anywhere("run", "list", "--status", "completed").stderr == "no runs like that\n"
+    assert "pending" in anywhere("run", "list").stdout
+    cancelled = anywhere("run", "cancel", run_id)
     assert cancelled.stderr == f"cancelled run {run_id}\n"
-    assert on_store("run", "cancel", run_id).exit_code == 0
+    assert anywhere("run", "cancel", run_id).exit_code == 0
 
 
-def test_preview_shows_the_windows_of_a_schedule(on_store: Duly) -> None:
-    on_store("schedule", "create", "k", "--cron", "30 2 * * *", "-z", "Europe/Berlin", "--job", "j", "--start-at",
+def test_preview_shows_the_windows_of_a_schedule(anywhere: Duly) -> None:
+    anywhere("schedule", "create", "k", "--cron", "30 2 * * *", "-z", "Europe/Berlin", "--job", "j", "--start-at",
              "2099-03-27T12:00:00Z")  # fmt: skip
-    told = on_store("schedule", "preview", "k", "-n", "3").stdout
+    told = anywhere("schedule", "preview", "k", "-n", "3").stdout
     assert "2099-03-28 02:30 +01:00" in told
     assert "02:30 does not exist that day" in told
 
@@ -173,22 +171,22 @@ def test_preview_wants_a_schedule_or_a_timing(duly: Duly) -> None:
     assert duly("schedule", "preview", "k", "--after", "2099-01-01T00:00:00Z").exit_code == 2
 
 
-def test_cancel_is_for_good_and_asks(on_store: Duly) -> None:
-    on_store(*NIGHTLY)
-    assert on_store("schedule", "cancel", "nightly").exit_code == 2
-    assert answer(on_store("schedule", "cancel", "nightly", "--yes", "-o", "json"))["status"] == "cancelled"
-    assert on_store("schedule", "cancel", "nightly", "--yes").exit_code == 0
+def test_cancel_is_for_good_and_asks(anywhere: Duly) -> None:
+    anywhere(*NIGHTLY)
+    assert anywhere("schedule", "cancel", "nightly").exit_code == 2
+    assert answer(anywhere("schedule", "cancel", "nightly", "--yes", "-o", "json"))["status"] == "cancelled"
+    assert anywhere("schedule", "cancel", "nightly", "--yes").exit_code == 0
 
 
-def test_delete_asks_and_frees_the_key(on_store: Duly) -> None:
-    on_store(*NIGHTLY)
-    unasked = on_store("schedule", "delete", "nightly")
+def test_delete_asks_and_frees_the_key(anywhere: Duly) -> None:
+    anywhere(*NIGHTLY)
+    unasked = anywhere("schedule", "delete", "nightly")
     assert (unasked.exit_code, unasked.stdout) == (2, "")
     assert "--yes" in unasked.stderr
-    assert on_store("schedule", "delete", "nightly", "--yes").stderr == "deleted schedule nightly\n"
-    assert on_store("schedule", "get", "nightly").exit_code == 3
-    assert on_store("schedule", "delete", "nightly", "--yes").exit_code == 3
-    assert on_store(*NIGHTLY).exit_code == 0
+    assert anywhere("schedule", "delete", "nightly", "--yes").stderr == "deleted schedule nightly\n"
+    assert anywhere("schedule", "get", "nightly").exit_code == 3
+    assert anywhere("schedule", "delete", "nightly", "--yes").exit_code == 3
+    assert anywhere(*NIGHTLY).exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -200,9 +198,9 @@ def test_delete_asks_and_frees_the_key(on_store: Duly) -> None:
         (["create", "x", "--cron", "0 2 * * *", "-z", "Berlin", "--job", "j"], 2, "timezone is 'Berlin'"),
         (["create", "x", "--every", "10ms", "--job", "j"], 2, "10"),
         (["create", "x", "--every", "soon", "--job", "j"], 2, "--every: duration is 'soon'"),
-        (["create", "x", "--at", "2001-01-01T00:00:00Z", "--job", "j"], 2, "past"),
-        (["create", "x", "--job", "j"], 2, "timing"),
-        (["create", "x", "--every", "1h"], 2, "jobType"),
+        (["create", "x", "--at", "2001-01-01T00:00:00Z", "--job", "j"], 2, "or --on-past fire"),
+        (["create", "x", "--job", "j"], 2, "no timing was given; expected exactly one of --cron, --every, --daily"),
+        (["create", "x", "--every", "1h"], 2, "no target was given; expected exactly one of --job"),
         (["create", "x", "--every", "1h", "--daily", "09:00", "--job", "j"], 2, "--daily and --every were given"),
         (["create", "x", "--every", "1h", "--job", "j", "--payload", "{a: 1}"], 2, "--payload is not JSON"),
         (["create", "x", "--every", "1h", "--job", "j", "--payload", "@nowhere"], 2, "'nowhere' cannot be read"),
@@ -212,16 +210,18 @@ def test_delete_asks_and_frees_the_key(on_store: Duly) -> None:
         (
             ["create", "x", "--every", "1h", "--job", "j", "--max-attempts", "0"],
             2,
-            "maxAttempts is 0; expected a whole number",
+            "--max-attempts is 0; expected a whole number",
         ),
         (["list", "--limit", "0"], 2, "--limit"),
         (["pause", "nightly", "--until", "tomorrow"], 2, "tomorrow"),
     ],
     ids=lambda case: " ".join(case) if isinstance(case, list) else None,
 )
-def test_a_mistake_is_one_clear_line_and_its_exit_code(duly: Duly, arguments: list[str], code: int, told: str) -> None:
-    duly(*NIGHTLY)
-    done = duly("schedule", *arguments)
+def test_a_mistake_is_one_clear_line_and_its_exit_code(
+    anywhere: Duly, arguments: list[str], code: int, told: str
+) -> None:
+    anywhere(*NIGHTLY)
+    done = anywhere("schedule", *arguments)
     assert done.exit_code == code, done.stderr
     assert done.stdout == ""
     assert done.stderr.startswith("duly: ")
@@ -234,3 +234,7 @@ def test_json_yaml_and_name_are_all_of_stdout(duly: Duly) -> None:
     assert duly("schedule", "get", "nightly", "-o", "name").stdout == "nightly\n"
     assert duly("schedule", "get", "nightly", "-o", "yaml").stdout.startswith('id: "')
     assert json.loads(duly("schedule", "get", "nightly", "-o", "json").stdout)["key"] == "nightly"
+
+
+def test_what_a_person_made_on_a_store_says_so(duly: Duly) -> None:
+    assert answer(duly(*NIGHTLY, "-o", "json"))["createdBy"] == "cli"

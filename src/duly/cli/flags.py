@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+
+from duly.core.errors import Invalid
 
 from .failing import Refused
 from .inputs import read_json, read_text
@@ -78,6 +82,17 @@ _NESTED = {
     "catch_up": ("catchUp", "policy"), "owner": ("metadata", "ownerId"), "tenant": ("metadata", "tenantId"),
     "client_request_id": ("metadata", "clientRequestId"),
 }  # fmt: skip
+_FLAGS = {
+    "cronExpression": "--cron", "everyMs": "--every", "dailyTime": "--daily", "weeklyTime": "--weekly",
+    "monthlyTime": "--monthly", "onceAt": "--at", "afterCompletion": "--after-completion", "jobType": "--job",
+    "jobPayload": "--payload", "maxAttempts": "--max-attempts", "delaySeconds": "--retry-delay",
+    "timeoutSeconds": "--timeout", "overlapPolicy": "--overlap", "maxQueued": "--max-queued",
+    "maxConcurrent": "--max-concurrent", "catchUp": "--catch-up", "maxLatenessSeconds": "--max-lateness",
+    "startAt": "--start-at", "endAt": "--end-at", "maxRuns": "--max-runs", "ownerId": "--owner", "tenantId": "--tenant",
+    "pauseAfterFailures": "--pause-after-failures", "clientRequestId": "--client-request-id", "dst_gap": "--dst-gap",
+    "dst_fold": "--dst-fold", "on_past='fire'": "--on-past fire", 'onPast "fire"': "--on-past fire",
+}  # fmt: skip
+_OTHER_NAMES = re.compile("|".join(map(re.escape, _FLAGS)))
 _SECONDS = {"retry_delay": ("retryPolicy", "delaySeconds"), "max_lateness": ("catchUp", "maxLatenessSeconds")}
 _NAMED_TIMES = ("daily", "weekly", "monthly")
 
@@ -103,6 +118,17 @@ def body_of(flags: dict[str, Any]) -> dict[str, Any]:
     for name, value in given.items():
         _put(body, name, value)
     return body
+
+
+@contextmanager
+def told_in_flags() -> Iterator[None]:
+    """Let a refusal name the flags that were given, where the API names the fields of a body."""
+    try:
+        yield
+    except Invalid as error:
+        words = error.message.replace("intervalMinutes, ", "")
+        error.message = _OTHER_NAMES.sub(lambda found: _FLAGS[found[0]], words)
+        raise
 
 
 def _put(body: dict[str, Any], name: str, value: Any) -> None:
@@ -150,7 +176,6 @@ def _named_time(name: str, value: str) -> str:
 
 
 def _milliseconds(name: str, value: str) -> int:
-    from duly.core.errors import Invalid
     from duly.core.timing import parse_duration
 
     try:

@@ -8,7 +8,7 @@ import click
 
 from duly.cli.backend import backend, take
 from duly.cli.failing import Refused
-from duly.cli.flags import TIMING, body_of, with_flags
+from duly.cli.flags import TIMING, body_of, told_in_flags, with_flags
 from duly.cli.options import common_options, output_options
 from duly.cli.printing import printer
 
@@ -80,6 +80,6 @@ def preview(ref: str | None, count: int, after: str | None, **flags: Any) -> Non
         show_windows(windows, schedule["timezone"])
         return
     body |= {"count": count} | ({} if after is None else {"after": after})
-    with backend(looks=False) as reach:
+    with told_in_flags(), backend(looks=False) as reach:
         windows = reach.preview(body)
     show_windows(windows, windows["timezone"])

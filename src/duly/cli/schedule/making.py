@@ -8,7 +8,7 @@ import click
 
 from duly.cli.backend import backend
 from duly.cli.failing import Refused
-from duly.cli.flags import CREATING, LIFE, TIMING, WORK, body_of, with_flags
+from duly.cli.flags import CREATING, LIFE, TIMING, WORK, body_of, told_in_flags, with_flags
 from duly.cli.options import common_options, output_options
 
 from .views import show_schedule
@@ -32,7 +32,7 @@ def create(key: str | None, **flags: Any) -> None:
         body["key"] = key
     if "key" not in body and "name" not in body:
         raise Refused("a KEY is missing", "duly schedule create KEY --cron '0 2 * * *' --job NAME")
-    with backend(creates=True) as reach:
+    with told_in_flags(), backend(creates=True) as reach:
         made = reach.create_schedule(body)
     show_schedule(made, f"created schedule {made['key']}")
 
@@ -48,6 +48,6 @@ def update(ref: str, if_revision: int | None, **flags: Any) -> None:
     changes = body_of(flags)
     if not changes:
         raise Refused("nothing to change was given", "`duly schedule update --help` lists what can be changed")
-    with backend() as reach:
+    with told_in_flags(), backend() as reach:
         changed = reach.update_schedule(ref, changes, if_revision)
     show_schedule(changed, f"updated schedule {changed['key']} to revision {changed['revision']}")

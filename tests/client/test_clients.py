@@ -1,0 +1,141 @@
+"""Both clients against the real API: every noun, and problems as the errors that they are."""
+
+import asyncio
+from collections.abc import Awaitable
+from typing import Any, TypeVar
+
+import pytest
+
+import duly
+from duly.client import AsyncClient, Client
+from duly.client.nouns import Runs, Schedules, Server
+from duly.core import errors
+
+T = TypeVar("T")
+NIGHTLY = {"key": "nightly", "cronExpression": "0 2 * * *", "timezone": "Europe/Berlin", "jobType": "report"}
+
+
+class Blocking:
+    """An ``AsyncClient`` that is waited for, so that one text tests both."""
+
+    def __init__(self, url: str) -> None:
+        self._runner = asyncio.Runner()
+        self._client = self._runner.run(self._make(url))
+        self.schedules: Any = Waited(self._client.schedules, self._runner)
+        self.runs: Any = Waited(self._client.runs, self._runner)
+
+    async def _make(self, url: str) -> AsyncClient:
+        return AsyncClient(url)
+
+    def each(self, page: Any, *arguments: Any, **query: Any) -> list[dict[str, Any]]:
+        async def collect() -> list[dict[str, Any]]:
+            return [item async for item in self._client.each(page.inner, *arguments, **query)]
+
+        return self._runner.run(collect())
+
+    def __enter__(self) -> "Blocking":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._runner.run(self._client.aclose())
+        self._runner.close()
+
+
+class Waited:
+    def __init__(self, noun: Any, runner: asyncio.Runner) -> None:
+        self._noun = noun
+        self._runner = runner
+
+    def __getattr__(self, name: str) -> Any:
+        inner = getattr(self._noun, name)
+
+        async def finished(answer: Awaitable[T]) -> T:
+            return await answer
+
+        def call(*arguments: Any, **options: Any) -> Any:
+            return self._runner.run(finished(inner(*arguments, **options)))
+
+        call.inner = inner  # type: ignore[attr-defined]
+        return call
+
+
+@pytest.fixture(params=[Client, Blocking], ids=["sync", "async"])
+def client(request: pytest.FixtureRequest, server_url: str) -> Any:
+    with request.param(server_url) as client:
+        yield client
+
+
+def test_a_schedule_from_birth_to_death(client: Any) -> None:
+    made = client.schedules.create(NIGHTLY)
+    assert client.schedules.get("nightly") == client.schedules.get(made["id"])
+    changed = client.schedules.update("nightly", {"tags": ["x"]}, if_revision=1)
+    assert (changed["tags"], changed["cronExpression"]) == (["x"], "0 2 * * *")
+    assert client.schedules.pause("nightly", reason="leave", until="2099-01-01T00:00:00Z")["pausedReason"] == "leave"
+    assert client.schedules.resume("nightly")["enabled"] is True
+    assert len(client.schedules.upcoming("nightly", count=3)["items"]) == 3
+    run = client.schedules.trigger("nightly", payload={"by": "hand"})
+    assert client.runs.get(run["id"])["payload"] == {"by": "hand"}
+    assert [item["id"] for item in client.schedules.executions("nightly")["items"]] == [run["id"]]
+    assert client.runs.cancel(run["id"])["status"] == "cancelled"
+    assert client.schedules.cancel("nightly")["status"] == "cancelled"
+    assert client.schedules.delete("nightly") == {}
+    assert client.schedules.delete("nightly") == {}
+    with pytest.raises(errors.NotFound):
+        client.schedules.get("nightly")
+
+
+def test_put_makes_and_replaces(client: Any) -> None:
+    body = {name: value for name, value in NIGHTLY.items() if name != "key"}
+    first = client.schedules.put("nightly", body)
+    second = client.schedules.put("nightly", {**body, "cronExpression": "0 3 * * *"}, if_revision=first["revision"])
+    assert (second["id"], second["cronExpression"]) == (first["id"], "0 3 * * *")
+
+
+def test_preview_stores_nothing(client: Any) -> None:
+    answer = client.schedules.preview({"cronExpression": "0 9 * * *", "after": "2099-01-01T00:00:00Z", "count": 1})
+    assert answer["items"][0]["windowAt"] == "2099-01-01T09:00:00Z"
+    assert client.schedules.list()["items"] == []
+
+
+def test_each_goes_through_all_pages(client: Any) -> None:
+    for number in range(5):
+        client.schedules.create({**NIGHTLY, "key": f"k{number}", "tags": ["even"] if number % 2 == 0 else []})
+    assert [item["key"] for item in client.each(client.schedules.list, limit=2)] == ["k0", "k1", "k2", "k3", "k4"]
+    assert [item["key"] for item in client.each(client.schedules.list, tag="even", limit=1)] == ["k0", "k2", "k4"]
+    assert client.schedules.list(enabled=False)["items"] == []
+
+
+def test_a_run_is_asked_for_directly(client: Any) -> None:
+    run = client.runs.create({"jobType": "send", "payload": {"user": 42}})
+    assert client.runs.list(jobType="send")["items"][0]["id"] == run["id"]
+
+
+def test_problems_are_the_errors_that_an_app_would_raise(client: Any) -> None:
+    made = client.schedules.create(NIGHTLY)
+    with pytest.raises(errors.KeyInUse) as in_use:
+        client.schedules.create(NIGHTLY)
+    assert in_use.value.existing_id == made["id"]
+    assert in_use.value.code == "SCHEDULE_KEY_IN_USE"
+    with pytest.raises(errors.CronInvalid, match="cron field 'hour' is '25'; expected 0-23") as invalid:
+        client.schedules.create({**NIGHTLY, "key": "other", "cronExpression": "0 25 * * *"})
+    assert invalid.value.details["errors"][0]["pointer"] == "/cronExpression"
+    assert invalid.value.field is None
+    with pytest.raises(errors.RevisionStale):
+        client.schedules.update("nightly", {"tags": []}, if_revision=7)
+    with pytest.raises(errors.ValidationFailed):
+        client.schedules.create({**NIGHTLY, "key": "other", "colour": "red"})
+    with pytest.raises(duly.DulyError):
+        client.runs.get("01900000-0000-7000-8000-000000000000")
+
+
+def test_a_key_with_odd_characters_finds_its_way(client: Any) -> None:
+    client.schedules.create({**NIGHTLY, "key": "u:42@home.now"})
+    assert client.schedules.get("u:42@home.now")["key"] == "u:42@home.now"
+    with pytest.raises(errors.NotFound):
+        client.schedules.get("../runs?x=1#y")
+
+
+def test_the_nouns_are_the_same_for_both() -> None:
+    """There are no twins: what one client can do, the other can."""
+    with Client("http://127.0.0.1:1") as client:
+        assert {type(client.schedules), type(client.runs), type(client.server)} == {Schedules, Runs, Server}
