@@ -57,11 +57,12 @@ def test_an_apps_own_store_holds_unless_another_is_given(spawn: Spawn, tmp_path:
     assert (tmp_path / "other.db").exists()
 
 
-def test_an_apps_jobs_check_the_payload(spawn: Spawn, tmp_path: Path) -> None:
+@pytest.mark.parametrize("elsewhere", [(), ("--database-url", "sqlite:///other.db")])
+def test_an_apps_jobs_check_the_payload(spawn: Spawn, tmp_path: Path, elsewhere: tuple[str, ...]) -> None:
     (tmp_path / "shop.py").write_text(
         "import duly\napp = duly.Duly('sqlite:///shop.db')\n@app.job('j')\ndef j(user: int): ...\n"
     )
-    done = spawn("--app", "shop:app", *CREATE, "--payload", '{"user": "me"}')
+    done = spawn("--app", "shop:app", *elsewhere, *CREATE, "--payload", '{"user": "me"}')
     assert done.returncode == 2
     assert "user" in done.stderr
 
@@ -69,9 +70,9 @@ def test_an_apps_jobs_check_the_payload(spawn: Spawn, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "path, told",
     [
-        ("nowhere:app", "cannot import 'nowhere'"),
-        ("shop:nothing", "expected a Duly"),
-        ("broken:app", "cannot import 'broken'"),
+        ("nowhere:app", "there is no module 'nowhere'"),
+        ("shop:nothing", "has no 'nothing'"),
+        ("broken:app", "broken.py:1"),
     ],
 )
 def test_an_app_that_is_not_there_is_said_so(spawn: Spawn, tmp_path: Path, path: str, told: str) -> None:
@@ -112,3 +113,9 @@ def test_a_store_that_cannot_be_used_is_said_so(spawn: Spawn, tmp_path: Path, ur
         assert told in done.stderr
         assert "hush" not in done.stderr
         assert "Traceback" not in done.stderr
+
+
+def test_settings_hold_for_commands_too(duly: Duly) -> None:
+    often = ("schedule", "create", "k", "--every", "200ms", "--job", "j")
+    assert duly(*often).exit_code == 2
+    assert duly(*often, env={"DULY_MIN_INTERVAL_MS": "100"}).exit_code == 0

@@ -52,7 +52,7 @@ def backend(*, creates: bool = False, looks: bool = True) -> Iterator[Backend]:
     else:
         from .on_store import StoreBackend
 
-        with StoreBackend(reach.url, reach.app, creates=creates, looks=looks) as store:
+        with StoreBackend(reach, creates=creates, looks=looks) as store:
             yield store
 
 

@@ -14,6 +14,7 @@ from duly.config.masking import mask_url
 
 from .backend import Answer, Body
 from .failing import CONFIGURATION, Refused
+from .reach import OnStore
 
 BY = "cli"
 
@@ -21,11 +22,11 @@ BY = "cli"
 class StoreBackend:
     """A ``Backend`` on a database. It neither fires nor works; those who do will notice what it changed."""
 
-    def __init__(self, url: str, app: Duly | None, *, creates: bool, looks: bool) -> None:
-        self._url = url
+    def __init__(self, reach: OnStore, *, creates: bool, looks: bool) -> None:
+        self._url = reach.url
         self._creates = creates
         self._looks = looks
-        self._app = app if app is not None and app.url == url else Duly(url)
+        self._app = reach.app or Duly(reach.url, settings=reach.settings)
         self._runner = asyncio.Runner()
 
     def __enter__(self) -> Self:

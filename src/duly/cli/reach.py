@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
-from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from .failing import CONFIGURATION, Refused
+from .failing import Refused
 from .options import Choices
 
 if TYPE_CHECKING:
     from duly.app import Duly
-    from duly.config import Loaded
+    from duly.config import Loaded, Settings
 
 
 @dataclass(frozen=True, slots=True)
 class OnStore:
-    """Work on this database; ``app`` if one was named."""
+    """Work on this database, with these settings; ``app`` if one was named, which then is on it."""
 
     url: str
+    settings: Settings
     app: Duly | None = None
 
 
@@ -47,9 +45,12 @@ def find_reach(choices: Choices) -> OnStore | OnServer:
     ):
         return OnServer(loaded["api.url"], loaded["api.key"])
     if choices.app is None:
-        return OnStore(loaded.database_url)
-    app = import_app(choices.app)
-    return OnStore(choices.database_url or app.url, app)
+        return OnStore(loaded.database_url, loaded.settings)
+    from duly.app.finding import find_app
+    from duly.app.serving import prepare
+
+    app = prepare(find_app(choices.app), loaded)
+    return OnStore(app.url, app.settings, app)
 
 
 def load_config(choices: Choices) -> Loaded:
@@ -58,30 +59,3 @@ def load_config(choices: Choices) -> Loaded:
 
     flags = {"database.url": choices.database_url, "api.url": choices.server, "api.key": choices.token}
     return load(flags, config=choices.config)
-
-
-def import_app(path: str) -> Duly:
-    """The app that ``module:name`` names, from this folder or from what is installed."""
-    from duly.app import Duly
-
-    module_name, _, name = path.partition(":")
-    name = name or "app"
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
-    try:
-        found: Any = import_module(module_name)
-    except ImportError as error:
-        raise Refused(
-            f"--app {path}: cannot import {module_name!r}: {error}",
-            "give it as module:variable, and start from the folder that holds the module",
-            code=CONFIGURATION,
-        ) from error
-    for part in name.split("."):
-        found = getattr(found, part, None)
-    if not isinstance(found, Duly):
-        raise Refused(
-            f"--app {path}: {name!r} in {module_name!r} is {found!r}; expected a Duly",
-            "name the variable, e.g. myapp:app for app = duly.Duly()",
-            code=CONFIGURATION,
-        )
-    return found
