@@ -1,6 +1,7 @@
 """The contract, kept by every store we ship and by the model that they are compared with."""
 
 from duly.testing.contract import (
+    TestAuditTrail,
     TestCatchingUp,
     TestChangingSchedules,
     TestClaiming,
@@ -26,6 +27,7 @@ from duly.testing.contract import (
 )
 
 __all__ = [
+    "TestAuditTrail",
     "TestCatchingUp",
     "TestChangingSchedules",
     "TestClaiming",

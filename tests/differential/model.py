@@ -11,6 +11,7 @@ from copy import deepcopy
 from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any
 
+from duly.core.change import Action, ScheduleChange
 from duly.core.errors import ClientRequestIdInUse, DulyError, KeyInUse, RunActive
 from duly.core.ids import is_id
 from duly.core.instants import to_datetime
@@ -18,6 +19,7 @@ from duly.core.policy import Retry
 from duly.core.rules.editing import Change, pause, resume
 from duly.core.rules.firing import FireRules, first_cursor, plan
 from duly.core.rules.overlap import admit_manual
+from duly.core.rules.recording import record
 from duly.core.rules.settling import Again, after_run, lane_release
 from duly.core.rules.settling import settle as decide
 from duly.core.rules.suspects import ONE, Room, Suspect, choose
@@ -43,6 +45,7 @@ from duly.core.schedule import Cursor, Definition, Facts, Schedule, TargetKind
 from duly.core.timing import Cron, Every
 from duly.runtime.clock import Clock
 from duly.store.codec import encode_body, encode_words, facts_row
+from duly.store.methods.changes import encode_fields
 from duly.store.values import (
     Beat,
     Claimed,
@@ -159,6 +162,7 @@ class Model:
         self.tenants: dict[str, int] = {}
         self.facts: dict[str, Facts] = {}
         self.revisions: dict[tuple[str, int], RevisionRow] = {}
+        self.changes: dict[str, list[ScheduleChange]] = {}
         self.cursors: dict[str, Cursor] = {}
         self.runs: dict[str, OpenRow] = {}
         self.history: dict[str, EndedRow] = {}
@@ -183,6 +187,11 @@ class Model:
             "revisions": [
                 (id, number, encode_body(r.definition), r.definition.payload, r.made_at, r.made_by)
                 for (id, number), r in self.revisions.items()
+            ],
+            "changes": [
+                (id, c.number, round(c.at.timestamp() * 1000), c.by, c.action, c.revision, encode_fields(c.fields))
+                for id, trail in self.changes.items()
+                for c in trail
             ],
             "cursors": [
                 (*(str(v) if n == "status" else v for n, v in asdict(c).items()), self.facts[id].tenant)
@@ -279,6 +288,7 @@ class Model:
         return schedule
 
     def _apply(self, changed: Change, now: int) -> None:
+        before = self._schedule(changed.facts.id)
         facts = self.facts[changed.facts.id] = replace(changed.facts, updated_at=now)
         self.cursors[facts.id] = changed.cursor
         for skip in changed.skips:
@@ -286,6 +296,20 @@ class Model:
         if changed.definition is not None:
             self.revisions[facts.id, facts.revision] = RevisionRow(
                 definition=changed.definition, made_at=now, made_by=changed.by
+            )
+        recorded = record(before, self._schedule(facts.id))
+        if recorded is not None:
+            trail = self.changes.setdefault(facts.id, [])
+            trail.append(
+                ScheduleChange(
+                    schedule_id=facts.id,
+                    number=len(trail) + 1,
+                    at=to_datetime(now),
+                    by=changed.by,
+                    action=recorded.action,
+                    revision=facts.revision,
+                    fields=recorded.fields,
+                )
             )
         for run in self._open_rows(facts.id):
             if run.claimed_by is None and changed.cancel_waiting:
@@ -325,6 +349,23 @@ class Model:
         found = [_without_payload(schedule) for schedule in everything if wanted(schedule)]
         return Page(found[:limit], found[limit - 1].id if len(found) > limit else None)
 
+    async def list_changes(
+        self, ref: str, *, limit: int, after: int | None = None, tenant: str | None = None
+    ) -> Page[ScheduleChange] | None:
+        facts = [f for f in self.facts.values() if tenant in (None, f.tenant)]
+        found = self._find(ref, tenant)
+        ids = [found.id] if found else [f.id for f in facts if f.id == ref]
+        if not ids and not is_id(ref):
+            gone = sorted((f for f in facts if f.key == ref), key=lambda f: -(f.deleted_at or 0))
+            ids = [f.id for f in gone]
+        if not ids:
+            return None
+        made = self.facts[ids[0]]
+        at, by = to_datetime(made.created_at), made.created_by
+        first = ScheduleChange(schedule_id=made.id, number=0, at=at, by=by, action=Action.CREATE, revision=1)
+        trail = [c for c in (first, *self.changes.get(made.id, ())) if after is None or c.number < after][::-1]
+        return Page(trail[:limit], str(trail[limit - 1].number) if len(trail) > limit else None)
+
     def _schedule(self, id: str) -> Schedule:
         return Schedule(self.facts[id], self._definition(id), self.cursors[id])
 
@@ -351,6 +392,7 @@ class Model:
     def _fire(self, due: Sequence[Cursor], now: int, limit: int, rules: FireRules, grab: Grab | None) -> Fired:
         windows = runs = skipped = duplicates = 0
         lateness: list[int] = []
+        skips: list[tuple[str, int]] = []
         set_aside: list[SetAside] = []
         claims: list[Claim] = []
         for cursor in due:
@@ -382,6 +424,7 @@ class Model:
             duplicates += len(planned.runs) - len(inserted)
             for skip in planned.skips:
                 skipped += skip.windows
+                skips.append((skip.reason.value, skip.windows))
                 self._skip(skip, tenant)
             self._move(planned.cursor, now)
             if planned.runs and cursor.fire_at is not None:
@@ -394,6 +437,7 @@ class Model:
             duplicates=duplicates,
             claims=claims,
             lateness_ms=lateness,
+            skips=skips,
             set_aside=set_aside,
             next_fire_at=min((c.fire_at for c in self.cursors.values() if c.fire_at is not None), default=None),
             more=bool(due) and (len(due) >= limit or windows >= limit),
@@ -670,9 +714,10 @@ class Model:
         if ended is not None and (ended.fence, ended.session) == (claim.fence, settlement.session):
             return _says_the_same(outcome, ended.status, ended.reason)
         if attempt is not None and attempt.session == settlement.session:
-            # A fatal failure ends its run: what an attempt before another one left is not its mark.
-            fatal = isinstance(outcome, Failed) and outcome.fatal
-            return not fatal and _says_the_same(outcome, attempt.outcome, None)
+            if isinstance(outcome, Failed):
+                # A fatal failure ends its run: what an attempt before another one left is not its mark.
+                return not outcome.fatal and attempt.outcome == ("timed_out" if outcome.timed_out else "failed")
+            return _says_the_same(outcome, attempt.outcome, None)
         given_back = run is not None and run.fence == claim.fence and run.claimed_by is None
         return given_back and isinstance(outcome, Released | Snoozed | Cancelled)
 
@@ -700,6 +745,7 @@ class Model:
     def _after_runs(self, touched: Sequence[tuple[OpenRow, RunStatus | None]], now: int) -> int:
         """Let ended runs move their schedules, and release the runs that waited for them."""
         schedules = {run.schedule_id for run, _ in touched if run.schedule_id in self.cursors and self._moves(run)}
+        pauses: dict[str, str] = {}
         for run, status in touched:
             id = run.schedule_id
             if status is None or id is None or id not in schedules:
@@ -717,7 +763,9 @@ class Model:
             )
             self._move(cursor, now)
             if asked is not None and self.facts[id].deleted_at is None:
-                self._apply(pause(self._schedule(id), now, reason=asked.reason, until=None, by="duly"), now)
+                pauses[id] = asked.reason
+        for id, reason in pauses.items():
+            self._apply(pause(self._schedule(id), now, reason=reason, until=None, by="duly"), now)
         return sum(self._release_lane(id) for id in schedules if id is not None)
 
     def _moves(self, run: OpenRow) -> bool:
@@ -844,6 +892,7 @@ class Model:
         old = [id for id in sorted(self.facts) if self._purgeable(id, ended_before)][:limit]
         for id in old:
             del self.facts[id], self.cursors[id]
+            self.changes.pop(id, None)
             for key in [key for key in self.revisions if key[0] == id]:
                 del self.revisions[key]
         return len(old)

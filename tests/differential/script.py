@@ -203,6 +203,13 @@ class Script:
         ref, tenant = self._draw.choice(known)
         return Operation(f"get schedule {ref}", lambda store: store.get_schedule(ref, tenant=tenant), writes=False)
 
+    def look_at_changes(self) -> Operation:
+        known = [(f.id, f.tenant) for f in self._model.facts.values()] + [(f"k{n}", "") for n in range(12)]
+        ref, tenant = self._draw.choice(known)
+        limit, after = self._draw.choice((1, 2, 50)), self._draw.choice((None, None, 0, 1, 2))
+        call = lambda store: store.list_changes(ref, limit=limit, after=after, tenant=tenant)
+        return Operation(f"list changes of {ref}, {limit} after {after}", call, writes=False)
+
     # Firing
 
     def fire(self) -> Operation:
@@ -455,6 +462,7 @@ _WEIGHTS: list[tuple[Callable[[Script], Operation | None], int]] = [
     (Script.release_stuck, 2),
     (Script.look_at_schedules, 2),
     (Script.look_at_a_schedule, 1),
+    (Script.look_at_changes, 2),
     (Script.look_at_runs, 2),
     (Script.look_at_a_run, 2),
     (Script.list_instances, 1),

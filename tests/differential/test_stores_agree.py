@@ -84,7 +84,8 @@ def plain(given: Any) -> Any:
         case Fired():
             aside = sorted(given.set_aside, key=lambda aside: aside.schedule_id)
             claims = sorted(given.claims, key=lambda claim: claim.id)
-            return replace(given, claims=claims, lateness_ms=sorted(given.lateness_ms), set_aside=aside)
+            late, skips = sorted(given.lateness_ms), sorted(given.skips)
+            return replace(given, claims=claims, lateness_ms=late, skips=skips, set_aside=aside)
         case Recovered():
             return replace(given, sessions=sorted(given.sessions), runs=sorted(given.runs))
         case list():

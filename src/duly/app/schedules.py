@@ -24,6 +24,7 @@ from duly.runtime.clock import Clock
 from duly.store.sql import SqlStore
 from duly.store.values import NewSchedule, Page, Put, ScheduleFilter
 
+from .auditing import Auditing
 from .building import Builder
 from .checking import check_cursor, check_jitter, check_limit, check_run_id, check_text, check_words, not_found
 from .editing import Merge, Replacement
@@ -48,7 +49,7 @@ class Stored:
         return getattr(self.schedule, name)
 
 
-class Schedules:
+class Schedules(Auditing):
     """Create, find, change and trigger schedules. Ids and keys are both accepted where one is asked for."""
 
     def __init__(

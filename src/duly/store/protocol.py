@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from duly.core.change import ScheduleChange
 from duly.core.rules.editing import Change
 from duly.core.rules.firing import FireRules
 from duly.core.rules.suspects import ONE, Room
@@ -65,6 +66,17 @@ class Schedules(Protocol):
 
     async def list_schedules(self, where: ScheduleFilter, *, limit: int, after: str | None = None) -> Page[Schedule]:
         """Answer one page in id order, without payloads."""
+        ...
+
+
+class Changes(Protocol):
+    async def list_changes(
+        self, ref: str, *, limit: int, after: int | None = None, tenant: str | None = None
+    ) -> Page[ScheduleChange] | None:
+        """Answer one page of a schedule's audit trail, newest first, or None if there never was such a schedule.
+
+        The oldest entry, number 0, is the creation. A deleted schedule is found too, as long as it is kept.
+        """
         ...
 
 
@@ -187,7 +199,7 @@ class Keeping(Protocol):
         ...
 
 
-class Store(Schedules, Firing, Runs, Claiming, Sessions, Keeping, Protocol):
+class Store(Schedules, Changes, Firing, Runs, Claiming, Sessions, Keeping, Protocol):
     """Everything the engine and the app need."""
 
     name: str

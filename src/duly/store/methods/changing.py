@@ -11,10 +11,11 @@ from duly.core.schedule import Schedule
 from duly.store.codec import CURSOR, read_cursor
 from duly.store.statements import Program, query
 
+from .changes import write_changes
 from .definitions import Definitions
 from .ending import move_open_runs
 from .firing import fire_held
-from .schedules import find_schedule, resolve, write_facts
+from .schedules import find_schedule, resolve
 
 MOST_PASSES = 20
 
@@ -47,7 +48,7 @@ def change_schedule(
         changed = change(schedule, now)
         if changed is None:
             return schedule
-    after = yield from write_facts(now, schedule, changed)
+    (after,) = yield from write_changes(now, [(schedule, changed)])
     if changed.cancel_waiting or changed.cancel_running or changed.last_attempt or changed.release_lane:
         yield from move_open_runs(now, schedule_id, changed, after.definition)
     return after

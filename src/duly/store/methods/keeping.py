@@ -41,7 +41,7 @@ def purge_schedules(now: int, ended_before: int, limit: int) -> Program[int]:
     rows = yield query("purgeable_schedules", ended_before=ended_before, limit=limit)
     ids = [row[0] for row in rows]
     if ids:
-        for name in ("purge_cursors", "purge_revisions", "purge_schedules"):
+        for name in ("purge_cursors", "purge_revisions", "purge_changes", "purge_schedules"):
             yield query(name, ids=ids)
     return len(ids)
 

@@ -16,7 +16,8 @@ from duly.core.schedule import Cursor, Definition, Schedule
 from duly.store.codec import CURSOR, UnreadableDefinition, cursor_row, read_cursor
 from duly.store.statements import Program, Row, batch, columns, query
 
-from .schedules import end_schedules, find_schedule, read_schedule, write_facts
+from .changes import write_changes
+from .schedules import end_schedules, find_schedule, read_schedule
 
 
 class Ended(NamedTuple):
@@ -127,4 +128,4 @@ def _pause(now: int, schedule_id: str, reason: str) -> Program[None]:
     schedule: Schedule | None = yield from find_schedule(schedule_id, tenant=None)
     if schedule is not None:
         change = pause(schedule, now, reason=reason, until=None, by="duly")
-        yield from write_facts(now, schedule, change)
+        yield from write_changes(now, [(schedule, change)])

@@ -1,4 +1,4 @@
-"""Storing and changing schedules."""
+"""Storing and finding schedules."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 
 from duly.core.errors import ClientRequestIdInUse, DulyError, KeyInUse
 from duly.core.ids import is_id
-from duly.core.rules.editing import Change
 from duly.core.rules.firing import first_cursor
 from duly.core.schedule import Definition, Facts, Schedule, TargetKind
 from duly.core.timing import Cron, Every
@@ -26,8 +25,6 @@ from duly.store.codec import (
 )
 from duly.store.statements import Program, Row, batch, columns, group, query
 from duly.store.values import NewSchedule, Put
-
-from .skipping import insert_skips
 
 DERIVED = ("kind", "job", "topic")
 REVISION = ("schedule_id", "revision", "body", "payload", "made_at", "made_by")
@@ -47,7 +44,7 @@ def put_schedules(now: int, new: Sequence[NewSchedule]) -> Program[list[Put]]:
             refused[facts.id] = error
         else:
             ready[facts.id] = Schedule(facts, item.definition, cursor)
-    rows = yield batch("insert_schedules", columns(FACTS + DERIVED, map(_schedule_row, ready.values())))
+    rows = yield batch("insert_schedules", columns(FACTS + DERIVED, map(schedule_row, ready.values())))
     inserted = {row[0] for row in rows}
     yield from _complete([schedule for id, schedule in ready.items() if id in inserted])
     puts: list[Put] = []
@@ -68,7 +65,7 @@ def _complete(made: Sequence[Schedule]) -> Program[None]:
     """
     if not made:
         return
-    revisions = (_revision_row(s.facts, s.definition, s.facts.created_by) for s in made)
+    revisions = (revision_row(s.facts, s.definition, s.facts.created_by) for s in made)
     wanted = Counter(schedule.facts.tenant for schedule in made)
     _, *answers = yield group(
         batch("insert_revisions", columns(REVISION, revisions)),
@@ -95,19 +92,6 @@ def _why_refused(facts: Facts) -> Program[Put]:
     return KeyInUse(facts.key, rows[0][0] if rows else facts.id)
 
 
-def write_facts(now: int, schedule: Schedule, changed: Change) -> Program[Schedule]:
-    """Write a change of a schedule whose cursor is locked."""
-    facts, definition = replace(changed.facts, updated_at=now), changed.definition or schedule.definition
-    after = Schedule(facts, definition, changed.cursor)
-    if changed.definition is not None:
-        yield batch("insert_revisions", columns(REVISION, [_revision_row(facts, definition, changed.by)]))
-    yield batch("update_schedules", columns(FACTS + DERIVED, [_schedule_row(after)]))
-    yield batch("move_cursors", columns(CURSOR, [cursor_row(changed.cursor)]))
-    if changed.skips:
-        yield insert_skips((facts.tenant, skip) for skip in changed.skips)
-    return after
-
-
 def end_schedules(now: int, ids: Sequence[str]) -> Program[None]:
     """Write down when schedules ended whose cursor has come to its end: retention counts from then."""
     if not ids:
@@ -121,7 +105,7 @@ def end_schedules(now: int, ids: Sequence[str]) -> Program[None]:
             continue  # written by a newer version, which will see to its end
         ended.append(replace(schedule, facts=replace(schedule.facts, ended_at=now)))
     if ended:
-        yield batch("update_schedules", columns(FACTS + DERIVED, map(_schedule_row, ended)))
+        yield batch("update_schedules", columns(FACTS + DERIVED, map(schedule_row, ended)))
 
 
 def find_schedule(ref: str, tenant: str | None) -> Program[Schedule | None]:
@@ -154,7 +138,7 @@ def resolve(ref: str, tenant: str | None) -> Program[str | None]:
     return str(rows[0][0]) if rows else None
 
 
-def _schedule_row(schedule: Schedule) -> tuple[Any, ...]:
+def schedule_row(schedule: Schedule) -> tuple[Any, ...]:
     definition = schedule.definition
     timing = definition.timing
     kind = "cron" if isinstance(timing, Cron) else "interval" if isinstance(timing, Every) else "once"
@@ -163,5 +147,5 @@ def _schedule_row(schedule: Schedule) -> tuple[Any, ...]:
     return (*facts_row(schedule.facts), kind, target.handler, topic)
 
 
-def _revision_row(facts: Facts, definition: Definition, made_by: str | None) -> tuple[Any, ...]:
+def revision_row(facts: Facts, definition: Definition, made_by: str | None) -> tuple[Any, ...]:
     return facts.id, facts.revision, encode_body(definition), definition.payload, facts.updated_at, made_by

@@ -23,12 +23,14 @@ from __future__ import annotations
 import pytest
 
 _TOPICS = (
-    "catching_up claiming firing keeping listing overlap repeating schedules sessions settling stopping suspects trial"
+    "catching_up changes claiming firing keeping listing overlap repeating schedules sessions settling stopping "
+    "suspects trial"
 )
 pytest.register_assert_rewrite(*(f"duly.testing.contract.{topic}" for topic in _TOPICS.split()))
 
 from duly.testing.contract.access import Access, Crash  # noqa: E402  # after the line that lets pytest explain asserts
 from duly.testing.contract.catching_up import TestCatchingUp  # noqa: E402
+from duly.testing.contract.changes import TestAuditTrail  # noqa: E402
 from duly.testing.contract.claiming import TestClaiming, TestEnqueueing  # noqa: E402
 from duly.testing.contract.firing import TestFiring, TestGrabbing  # noqa: E402
 from duly.testing.contract.fixtures import access, clock, trial  # noqa: E402
@@ -49,6 +51,7 @@ __all__ = [
     "Access",
     "Crash",
     "Dump",
+    "TestAuditTrail",
     "TestCatchingUp",
     "TestChangingSchedules",
     "TestClaiming",

@@ -52,6 +52,7 @@ class TestPurging:
         dump = await access.dump()
         for table in ("schedules", "revisions", "cursors"):
             assert {row[0] for row in dump[table]} == {kept.id}
+        assert dump["changes"] == []
         assert len(await trial.runs(gone)) == 1
 
     async def test_cancelled_one_shots_are_purged_and_recurring_schedules_are_not(self, trial: Trial) -> None:

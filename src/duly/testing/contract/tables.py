@@ -26,6 +26,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "tenants": ("id", "slots"),
     "schedules": tuple(_FACTS.split()),
     "revisions": ("schedule_id", "revision", "body", "payload", "made_at", "made_by"),
+    "changes": ("schedule_id", "number", "made_at", "made_by", "action", "revision", "fields"),
     "cursors": tuple(_CURSOR.split()),
     "runs": tuple(_RUN.split()),
     "history": tuple(_HISTORY.split()),
@@ -60,7 +61,7 @@ def differences(one: Dump, other: Dump) -> list[str]:
     return found
 
 
-_KEYS = {"revisions": 2, "attempts": 2}
+_KEYS = {"revisions": 2, "changes": 2, "attempts": 2}
 
 
 def _by_key(rows: Rows, table: str) -> dict[tuple[Any, ...], tuple[Any, ...]]:

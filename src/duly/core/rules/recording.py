@@ -1,0 +1,131 @@
+"""What a change of a schedule is remembered by: the fields that are different, as people know them.
+
+It looks at the schedule before and after, not at what was asked for, so no way of changing a schedule can forget it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, assert_never
+
+from duly.core.change import Action, FieldChange, Recorded
+from duly.core.instants import to_datetime
+from duly.core.schedule import Definition, Facts, Schedule, ScheduleStatus, TargetKind
+from duly.core.timing import Cron, Every, Once, Timing, describe
+
+LARGEST_SHOWN = 1000
+"""Characters of a payload beyond which the trail says that it changed, and not what it was."""
+
+_PAUSE = frozenset({"enabled", "paused_reason", "paused_until"})
+_PLAIN = ("max_queued", "max_concurrent", "max_runs", "queue", "priority", "pause_after_failures")
+
+
+def record(before: Schedule, after: Schedule) -> Recorded | None:
+    """The trail of a change, or None when nothing is different that people care about."""
+    old, new = _facts(before), _facts(after)
+    if after.definition is not before.definition:
+        old |= _definition(before.definition)
+        new |= _definition(after.definition)
+    fields = [FieldChange(name, old.get(name), new.get(name)) for name in old | new if old.get(name) != new.get(name)]
+    if after.definition is not before.definition:
+        fields += _hidden(before.definition, after.definition)
+    action = _action(before, after, {change.field for change in fields})
+    return Recorded(action, tuple(fields)) if fields or action is Action.DELETE else None
+
+
+def _action(before: Schedule, after: Schedule, changed: set[str]) -> Action:
+    if after.facts.deleted_at is not None and before.facts.deleted_at is None:
+        return Action.DELETE
+    if after.facts.replaced_by is not None and before.facts.replaced_by is None:
+        return Action.RESCHEDULE
+    if after.status is ScheduleStatus.CANCELLED and before.status is not ScheduleStatus.CANCELLED:
+        return Action.CANCEL
+    if changed - _PAUSE - {"status"}:
+        return Action.EDIT
+    return Action.RESUME if after.enabled else Action.PAUSE
+
+
+def _facts(schedule: Schedule) -> dict[str, Any]:
+    facts: Facts = schedule.facts
+    return {
+        "key": facts.key,
+        "name": facts.name,
+        "description": facts.description,
+        "owner_id": facts.owner,
+        "correlation_id": facts.correlation_id,
+        "tags": list(facts.tags),
+        "app": facts.app,
+        "status": schedule.status.value,
+        "enabled": schedule.enabled,
+        "paused_reason": facts.pause_reason,
+        "paused_until": _instant(facts.paused_until),
+        "replaced_by": facts.replaced_by,
+    }
+
+
+def _definition(definition: Definition) -> dict[str, Any]:
+    d = definition
+    retry, catch_up = d.retry, d.catch_up
+    words = _timing(d.timing) | {
+        str(d.target.kind): d.target.name,
+        "overlap": d.overlap.value,
+        "timeout": None if d.timeout_ms is None else _number(d.timeout_ms / 1000),
+        "catch_up": {
+            "policy": catch_up.policy.value,
+            "max_lateness": _number(catch_up.max_lateness_ms / 1000),
+            "max_runs": catch_up.max_runs,
+        },
+        "jitter": d.jitter and {"min_ms": d.jitter.min_ms, "max_ms": d.jitter.max_ms},
+        "start_at": _instant(d.start_at),
+        "end_at": _instant(d.end_at),
+    }
+    if d.target.kind is not TargetKind.TOPIC and d.target.topic is not None:
+        words["topic"] = d.target.topic
+    if retry is not None:
+        words |= {
+            "max_attempts": retry.max_attempts,
+            "retry": {
+                "backoff": retry.backoff.value,
+                "delay": _number(retry.delay),
+                "max_delay": _number(retry.max_delay),
+                "jitter": _number(retry.jitter),
+            },
+        }
+    return words | {name: getattr(d, name) for name in _PLAIN}
+
+
+def _timing(timing: Timing) -> dict[str, Any]:
+    words = describe(timing)
+    del words["kind"]
+    match timing:
+        case Cron():
+            return {"cron_expression": words.pop("expr")} | words
+        case Every():
+            anchor = words.pop("anchor_ms")
+            return words | {"anchor": words["anchor"] if words["anchor"] == "epoch" else _instant(anchor)}
+        case Once():
+            return {"once_at": _instant(words.pop("at_ms"))} | words
+        case unknown:
+            assert_never(unknown)
+
+
+def _hidden(old: Definition, new: Definition) -> list[FieldChange]:
+    """Payloads, in words only while they are small; and an outside target's settings, which may hold a secret."""
+    found: list[FieldChange] = []
+    if old.payload != new.payload:
+        if max(len(old.payload), len(new.payload)) <= LARGEST_SHOWN:
+            found.append(FieldChange("payload", json.loads(old.payload), json.loads(new.payload)))
+        else:
+            found.append(FieldChange("payload", shown=False))
+    if old.target.spec != new.target.spec:
+        found.append(FieldChange("target", shown=False))
+    return found
+
+
+def _instant(at: int | None) -> str | None:
+    return None if at is None else to_datetime(at).isoformat().replace("+00:00", "Z")
+
+
+def _number(value: float) -> float:
+    """The number without a fraction where it has none, so that 5 and 5.0 leave the same text."""
+    return int(value) if value == int(value) else value

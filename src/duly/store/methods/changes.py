@@ -1,0 +1,100 @@
+"""The audit trail: one row per change of a schedule, written by the transaction that changes it.
+
+A creation writes none, since the schedule itself says by whom and when it was made; nor does a fire.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from duly.core.change import Action, FieldChange, ScheduleChange
+from duly.core.ids import is_id
+from duly.core.instants import to_datetime
+from duly.core.rules.editing import Change
+from duly.core.rules.recording import record
+from duly.core.schedule import Schedule
+from duly.store.codec import CURSOR, FACTS, cursor_row
+from duly.store.statements import Program, batch, columns, group, query
+from duly.store.values import Page
+
+from .schedules import DERIVED, REVISION, resolve, revision_row, schedule_row
+from .skipping import insert_skips
+
+CHANGE = ("schedule_id", "made_at", "made_by", "action", "revision", "fields")
+_encode = msgspec.json.Encoder().encode
+
+
+def write_changes(now: int, changes: Sequence[tuple[Schedule, Change]]) -> Program[list[Schedule]]:
+    """Write changes of schedules whose cursors are locked, and their trail; answer the schedules after it."""
+    after: list[Schedule] = []
+    revisions: list[tuple[Any, ...]] = []
+    trail: list[tuple[Any, ...]] = []
+    for before, change in changes:
+        facts = replace(change.facts, updated_at=now)
+        schedule = Schedule(facts, change.definition or before.definition, change.cursor)
+        after.append(schedule)
+        if change.definition is not None:
+            revisions.append(revision_row(facts, change.definition, change.by))
+        recorded = record(before, schedule)
+        if recorded is not None:
+            fields = encode_fields(recorded.fields)
+            trail.append((facts.id, now, change.by, recorded.action.value, facts.revision, fields))
+    steps = [
+        batch("update_schedules", columns(FACTS + DERIVED, map(schedule_row, after))),
+        batch("move_cursors", columns(CURSOR, [cursor_row(schedule.cursor) for schedule in after])),
+    ]
+    if revisions:
+        steps.append(batch("insert_revisions", columns(REVISION, revisions)))
+    skips = [(change.facts.tenant, skip) for _, change in changes for skip in change.skips]
+    if skips:
+        steps.append(insert_skips(skips))
+    if trail:
+        steps.append(batch("insert_changes", columns(CHANGE, trail)))
+    yield group(*steps)
+    return after
+
+
+def list_changes(
+    now: int, ref: str, limit: int, after: int | None, tenant: str | None
+) -> Program[Page[ScheduleChange] | None]:
+    """One page, newest first; the last entry of all is the creation. See ``Changes.list_changes``."""
+    id = (yield from resolve(ref, tenant)) or (ref if is_id(ref) else None)
+    found = yield query("find_creation", id=id, key=ref, tenant=tenant)
+    if not found:
+        return None
+    id, created_at, created_by = found[0]
+    rows = yield query("list_changes", schedule_id=id, after=after, limit=limit + 1)
+    changes = [
+        ScheduleChange(
+            schedule_id=row[0],
+            number=row[1],
+            at=to_datetime(row[2]),
+            by=row[3],
+            action=Action(row[4]),
+            revision=row[5],
+            fields=decode_fields(row[6]),
+        )
+        for row in rows
+    ]
+    if len(rows) <= limit and (after is None or after > 0):
+        created = to_datetime(created_at)
+        changes.append(
+            ScheduleChange(schedule_id=id, number=0, at=created, by=created_by, action=Action.CREATE, revision=1)
+        )
+    more = len(changes) > limit
+    changes = changes[:limit]
+    return Page(changes, str(changes[-1].number) if more else None)
+
+
+def encode_fields(fields: Iterable[FieldChange]) -> str:
+    """Triples of field, old and new; a field alone where the values are not shown."""
+    return _encode([(f.field, f.old, f.new) if f.shown else (f.field,) for f in fields]).decode()
+
+
+def decode_fields(text: str) -> tuple[FieldChange, ...]:
+    words: list[list[Any]] = msgspec.json.decode(text)
+    return tuple(FieldChange(*word) if len(word) > 1 else FieldChange(word[0], shown=False) for word in words)

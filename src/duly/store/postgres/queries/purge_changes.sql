@@ -1,0 +1,1 @@
+DELETE FROM duly_changes WHERE schedule_id = ANY (:ids::uuid[])
