@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from duly.app import Duly, Jobs
     from duly.config import Settings
     from duly.core.errors import DulyError, Fatal, WaitTimeout
+    from duly.core.event import Event
     from duly.core.policy import CatchUp, Retry
     from duly.core.run import Run, RunStatus
     from duly.core.schedule import Schedule, ScheduleStatus
     from duly.core.timing import Cron, Every, Jitter, Once, explain
+    from duly.core.topics import ScheduleArrived
     from duly.engine.context import RunContext
     from duly.engine.outcomes import Snooze
 
@@ -25,6 +27,7 @@ __all__ = [
     "Cron",
     "Duly",
     "DulyError",
+    "Event",
     "Every",
     "Fatal",
     "Jitter",
@@ -35,6 +38,7 @@ __all__ = [
     "RunContext",
     "RunStatus",
     "Schedule",
+    "ScheduleArrived",
     "ScheduleStatus",
     "Settings",
     "Snooze",
@@ -49,9 +53,11 @@ _HOMES = {
     "duly.app": ("Duly", "Jobs"),
     "duly.config": ("Settings",),
     "duly.core.errors": ("DulyError", "Fatal", "WaitTimeout"),
+    "duly.core.event": ("Event",),
     "duly.core.policy": ("CatchUp", "Retry"),
     "duly.core.run": ("Run", "RunStatus"),
     "duly.core.schedule": ("Schedule", "ScheduleStatus"),
+    "duly.core.topics": ("ScheduleArrived",),
     "duly.core.timing": ("Cron", "Every", "Jitter", "Once", "explain"),
     "duly.engine.context": ("RunContext",),
     "duly.engine.outcomes": ("Snooze",),

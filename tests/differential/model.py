@@ -43,6 +43,7 @@ from duly.core.run import (
 )
 from duly.core.schedule import Cursor, Definition, Facts, Schedule, TargetKind
 from duly.core.timing import Cron, Every
+from duly.core.topics import takes
 from duly.runtime.clock import Clock
 from duly.store.codec import encode_body, encode_words, facts_row
 from duly.store.methods.changes import encode_fields
@@ -392,9 +393,9 @@ class Model:
     def _fire(self, due: Sequence[Cursor], now: int, limit: int, rules: FireRules, grab: Grab | None) -> Fired:
         windows = runs = skipped = duplicates = 0
         lateness: list[int] = []
-        skips: list[tuple[str, int]] = []
         set_aside: list[SetAside] = []
         claims: list[Claim] = []
+        skips: list[SkippedWindows] = []
         for cursor in due:
             if windows >= limit:
                 break
@@ -424,7 +425,7 @@ class Model:
             duplicates += len(planned.runs) - len(inserted)
             for skip in planned.skips:
                 skipped += skip.windows
-                skips.append((skip.reason.value, skip.windows))
+                skips.append(skip)
                 self._skip(skip, tenant)
             self._move(planned.cursor, now)
             if planned.runs and cursor.fire_at is not None:
@@ -457,7 +458,7 @@ class Model:
             self.cursors[cursor.schedule_id] = replace(cursor, fire_at=now + SET_ASIDE_FOR_MS, error=error)
 
     def _grabs(self, run: NewRun, grab: Grab) -> bool:
-        return grab.session in self.instances and run.job in grab.jobs and run.hold == Hold.NONE
+        return grab.session in self.instances and takes(grab.jobs, run.job) and run.hold == Hold.NONE
 
     def _due(self, now: int) -> list[Cursor]:
         due = [c for c in self.cursors.values() if c.fire_at is not None and c.fire_at <= now]
@@ -606,8 +607,10 @@ class Model:
         if session not in self.instances:
             return Claimed(now, [], alive=False)
         waiting = [run for run in self.runs.values() if run.claimed_by is None and run.hold == 0]
-        ready = [run for run in waiting if run.due_at <= now and run.job in jobs]
-        ready += [run for run in self.runs.values() if run.claimed_by is None and run.hold == 5 and run.job in jobs]
+        ready = [run for run in waiting if run.due_at <= now and takes(jobs, run.job)]
+        ready += [
+            run for run in self.runs.values() if run.claimed_by is None and run.hold == 5 and takes(jobs, run.job)
+        ]
         lines = {(-run.priority, run.queue, run.hold != 5) for run in ready}
         claims: list[Claim] = []
         for priority, queue, fresh in sorted(lines):
@@ -802,7 +805,7 @@ class Model:
         if instance.session not in self.instances:
             self.instances[instance.session] = replace(instance, started_at=now, expires_at=now + lease_ms)
         for run in self.runs.values():
-            if run.hold == 2 and run.job in instance.jobs:
+            if run.hold == 2 and takes(instance.jobs, run.job):
                 run.hold = 0
         return now
 
@@ -870,15 +873,32 @@ class Model:
         known = {job for instance in live for job in instance.jobs}
         for run in self.runs.values():
             due = run.claimed_by is None and run.hold == 0 and run.due_at <= now
-            if due and run.job not in known and any("worker" in instance.roles for instance in live):
+            if due and not takes(known, run.job) and any("worker" in instance.roles for instance in live):
                 run.hold = 2
-            elif run.hold == 2 and run.job in known:
+            elif run.hold == 2 and takes(known, run.job):
                 run.hold = 0
         suspects = [run for run in self.runs.values() if run.hold == 5 and run.claimed_by is None]
         held = [run.job for run in self.runs.values() if run.hold == 2]
         if any("worker" in instance.roles for instance in live):
-            held += [run.job for run in suspects if run.job not in known]
+            held += [run.job for run in suspects if not takes(known, run.job)]
         return [(job, held.count(job)) for job in sorted(set(held))]
+
+    async def end_unheard_topics(self, *, patience_ms: int, limit: int) -> Sequence[tuple[str, str]]:
+        now = self._clock.now()
+        live = [instance for instance in self.instances.values() if instance.expires_at >= now]
+        if not any("worker" in instance.roles for instance in live):
+            return []
+        known = {job for instance in live for job in instance.jobs}
+        held = sorted((run.job, run.id) for run in self.runs.values() if run.hold == 2)
+        unheard = [
+            self.runs[id]
+            for job, id in held
+            if job.startswith("topic:") and not takes(known, job) and self.runs[id].due_at <= now - patience_ms
+        ][:limit]
+        for run in unheard:
+            self._end(run, now, RunStatus.COMPLETED, Reason.NO_LISTENER)
+        self._after_runs([(run, RunStatus.COMPLETED) for run in unheard], now)
+        return [(run.id, run.job.removeprefix("topic:")) for run in unheard]
 
     async def purge_history(self, *, finished_before: int, limit: int) -> int:
         old = sorted(id for id, run in self.history.items() if run.finished_at < finished_before)[:limit]

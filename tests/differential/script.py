@@ -17,6 +17,7 @@ from duly.core.rules.suspects import Room
 from duly.core.run import Cancelled, Claim, Completed, Failed, Outcome, Released, RunStatus, Snoozed
 from duly.core.schedule import Definition, Facts, Schedule, Target, TargetKind
 from duly.core.timing import Cron, Every, Jitter, Once, Timing
+from duly.core.topics import ANY_TOPIC
 from duly.store.protocol import Store
 from duly.store.values import (
     Claimed,
@@ -33,7 +34,9 @@ from duly.testing import ManualClock
 from duly.testing.contract.trial import deleted
 from tests.differential.model import Model
 
-JOBS = ("a", "b", "c")
+JOBS = ("a", "b", "topic:t.one")
+KNOWN = (*JOBS, ANY_TOPIC)
+TARGETS = (Target(TargetKind.JOB, "a"), Target(TargetKind.JOB, "b"), Target(TargetKind.TOPIC, "t.one"))
 MANY = 1000
 LEASE_MS = 15_000
 
@@ -110,7 +113,7 @@ class Script:
         return Definition(
             key=key,
             timing=self._timing(),
-            target=Target(TargetKind.JOB, draw.choice(JOBS)),
+            target=draw.choice(TARGETS),
             payload=draw.choice(("{}", "null", '{"n":1}')),
             retry=draw.choice((None, Retry(2, Backoff.FIXED, delay=3, jitter=0), Retry(max_attempts=1))),
             timeout_ms=draw.choice((None, 1000, 60_000)),
@@ -218,7 +221,7 @@ class Script:
         rules, grab = self._rules, None
         if self._draw.random() < 0.3:
             slots = self._draw.choice((1, 3)) if len(due) == len(set(due)) else MANY
-            grab = Grab(self._draw.choice(self._sessions), frozenset(self._draw.sample(JOBS, 2)), slots)
+            grab = Grab(self._draw.choice(self._sessions), frozenset(self._draw.sample(KNOWN, 2)), slots)
             self._claiming = grab.session
         return Operation(
             f"fire {limit} {grab or ''}", lambda store: store.fire_due(limit=limit, rules=rules, grab=grab)
@@ -294,7 +297,7 @@ class Script:
         draw = self._draw
         order = [(r.queue, r.priority, r.due_at, r.slot) for r in self._model.runs.values() if r.claimed_by is None]
         limit = draw.choice((1, 4, MANY)) if len(order) == len(set(order)) else MANY
-        session, jobs = draw.choice(self._sessions), draw.sample(JOBS, draw.choice((1, 2, 3)))
+        session, jobs = draw.choice(self._sessions), draw.sample(KNOWN, draw.choice((1, 2, 3)))
         self._claiming = session
         room = draw.choice((Room(0, alone=False), Room(), Room(3, alone=False), Room(MANY)))
         call = lambda store: store.claim_runs(session, jobs=jobs, limit=limit, suspects=room)
@@ -367,7 +370,7 @@ class Script:
             roles=self._draw.choice((("worker",), ("scheduler",), ("scheduler", "worker"))),
             version="0",
             tz_version="2026a",
-            jobs=tuple(self._draw.sample(JOBS, 2)),
+            jobs=tuple(self._draw.sample(KNOWN, 2)),
         )
         return Operation(
             f"open session {session} {instance.jobs}", lambda store: store.open_session(instance, lease_ms=LEASE_MS)
@@ -394,6 +397,13 @@ class Script:
 
     def hold_unknown(self) -> Operation:
         return Operation("hold unknown jobs", lambda store: store.hold_unknown_jobs())
+
+    def end_unheard(self) -> Operation:
+        patience = self._draw.choice((0, 5000))
+        return Operation(
+            f"end unheard topics {patience}",
+            lambda store: store.end_unheard_topics(patience_ms=patience, limit=MANY),
+        )
 
     def purge_history(self) -> Operation:
         before = self._clock.now() - self._draw.choice((0, 30_000))
@@ -455,7 +465,8 @@ _WEIGHTS: list[tuple[Callable[[Script], Operation | None], int]] = [
     (Script.close_session, 1),
     (Script.take_lost, 5),
     (Script.take_lease, 2),
-    (Script.hold_unknown, 2),
+    (Script.hold_unknown, 4),
+    (Script.end_unheard, 3),
     (Script.purge_history, 2),
     (Script.purge_schedules, 2),
     (Script.resume_expired, 3),

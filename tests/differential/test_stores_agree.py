@@ -84,8 +84,9 @@ def plain(given: Any) -> Any:
         case Fired():
             aside = sorted(given.set_aside, key=lambda aside: aside.schedule_id)
             claims = sorted(given.claims, key=lambda claim: claim.id)
-            late, skips = sorted(given.lateness_ms), sorted(given.skips)
-            return replace(given, claims=claims, lateness_ms=late, skips=skips, set_aside=aside)
+            skips = sorted(given.skips, key=lambda skip: skip.id)
+            lateness = sorted(given.lateness_ms)
+            return replace(given, claims=claims, lateness_ms=lateness, set_aside=aside, skips=skips)
         case Recovered():
             return replace(given, sessions=sorted(given.sessions), runs=sorted(given.runs))
         case list():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -13,6 +13,7 @@ from duly.core.errors import ConfigurationError
 from duly.core.run import Run
 from duly.core.version import VERSION
 from duly.engine.instance import ROLES, Instance, World
+from duly.engine.listening import Listeners, is_arrival
 from duly.engine.middleware import Middleware, check_middleware
 from duly.engine.registry import Registry
 from duly.runtime.chance import Chance
@@ -29,10 +30,15 @@ from .runs import Runs
 from .schedules import Schedules
 from .signals import until_signalled
 from .stores import open_store
+from .telling import Telling
 from .words import UNSET, JobLike
 
 NOT_OPEN = "this app is not open; use `async with app:`, or `await app.open()` if it is only to create and to look"
+LAST_WORDS = 1.0
+"""Seconds that listeners have to hear what happened last."""
+
 Wrapper = TypeVar("Wrapper", bound=Middleware)
+Told = TypeVar("Told", bound=Callable[[Any], Any])
 
 
 class Duly(Declaring):
@@ -68,6 +74,8 @@ class Duly(Declaring):
         self._chance = chance or Chance()
         self._registry = Registry()
         self._included: list[Jobs] = []
+        self._telling = Telling(self._clock)
+        self._tells_of_runs = False
         self._observers = Observers([LogObserver(), *observers])
         self._assemble(database_url(url), settings or Settings(), _check_roles(roles))
         for declared in schedules:
@@ -78,6 +86,7 @@ class Duly(Declaring):
         self.url, self.settings, self._roles = url, settings, roles
         self._store: SqlStore = open_store(url, self._clock)
         self._store.closed_until_open(NOT_OPEN)
+        self._listeners = Listeners(self._registry, self._clock, self._store.get_schedule)
         self._life = Life(self._store)
         builder = Builder(self.settings, self._registry, self._clock, self._chance)
         self._declared = Declared(
@@ -91,6 +100,7 @@ class Duly(Declaring):
             self._chance,
             on_schedules=self._schedules_changed,
             on_runs=self._runs_changed,
+            tell=self._telling.schedule_changed,
         )
         self.runs = Runs(
             self._store,
@@ -130,6 +140,32 @@ class Duly(Declaring):
         self._registry.around.middleware.append(check_middleware(function))
         return function
 
+    def on(self, event: str) -> Callable[[Told], Told]:
+        """Call a function, async or not, for every event of that name.
+
+        ``schedule.arrived`` and ``schedule.<topic>.arrived`` bring a ScheduleArrived; the run fails if a listener
+        does, and is tried again. The others (``run.completed``, ``schedule.paused``, ...) bring an Event, only of what
+        this process does, and a listener that fails changes nothing.
+        """
+        if not is_arrival(event) and event not in Telling.NAMES:
+            raise ConfigurationError(
+                f"event is {event!r}; expected 'schedule.arrived', 'schedule.<topic>.arrived' or one of"
+                f" {', '.join(sorted(Telling.NAMES))}"
+            )
+        self._check_not_running("a listener")
+
+        def register(function: Told) -> Told:
+            if is_arrival(event):
+                self._listeners.add(event, function)
+            else:
+                self._telling.add(event, function)
+                if event in Telling.OF_RUNS and not self._tells_of_runs:
+                    self._tells_of_runs = True  # it is on the path of every run, so only where somebody listens
+                    self._observers.add(self._telling)
+            return function
+
+        return register
+
     def _declare(self, declaration: Declaration) -> None:
         self._check_not_running("a job")
         self._registry.add(declaration.handler)
@@ -165,6 +201,8 @@ class Duly(Declaring):
         )
         instance = Instance(world, self._registry, roles=self._roles, name=self.name, version=VERSION)
         instance.on_ended(self.runs.ended)
+        self._telling.start()
+        stack.push_async_callback(self._telling.stop, LAST_WORDS)
         return instance
 
     async def stop(self, grace: float | None = None) -> None:

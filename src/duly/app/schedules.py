@@ -62,6 +62,7 @@ class Schedules(Auditing):
         *,
         on_schedules: Callable[[], None],
         on_runs: Callable[[], None],
+        tell: Callable[[str, Schedule], None],
     ) -> None:
         self._store = store
         self._settings = settings
@@ -70,6 +71,7 @@ class Schedules(Auditing):
         self._chance = chance
         self._on_schedules = on_schedules
         self._on_runs = on_runs
+        self._tell = tell
         self._puts: Batcher[NewSchedule, Schedule] = Batcher(self._put, most=BULK)
 
     async def create(
@@ -106,6 +108,8 @@ class Schedules(Auditing):
             made += [_unwrap(put) for puts in stored for put in puts]
         if made:
             self._on_schedules()
+        for schedule in made:
+            self._tell("schedule.created", schedule)
         return made
 
     async def get(self, ref: str) -> Schedule | None:
@@ -168,7 +172,7 @@ class Schedules(Auditing):
             if_revision=if_revision,
             by=by,
         )
-        return await self._change(ref, merge, connection)
+        return await self._change(ref, merge, "schedule.updated", connection)
 
     async def put(
         self,
@@ -229,25 +233,31 @@ class Schedules(Auditing):
         """Stop firing, with a reason and if wished an end. Paused time is not missed time."""
         end = None if until is None else to_ms(until, "until")
         reason = check_text(reason, "reason", 1000)
-        return await self._change(ref, partial(editing.pause, reason=reason, until=end, by=by), connection)
+        return await self._change(
+            ref, partial(editing.pause, reason=reason, until=end, by=by), "schedule.paused", connection
+        )
 
     async def resume(
         self, ref: str, *, catch_up: bool = False, by: str | None = None, connection: Any = None
     ) -> Schedule:
         """Continue from now; with ``catch_up`` the paused windows count as missed and the catch-up policy applies."""
-        return await self._change(ref, partial(editing.resume, catch_up=catch_up, by=by), connection)
+        return await self._change(
+            ref, partial(editing.resume, catch_up=catch_up, by=by), "schedule.resumed", connection
+        )
 
     async def cancel(self, ref: str, *, by: str | None = None, connection: Any = None) -> Schedule:
         """End the schedule and its waiting runs; a running one gets no further attempt. Twice is fine."""
-        return await self._change(ref, partial(editing.cancel, by=by), connection)
+        return await self._change(ref, partial(editing.cancel, by=by), "schedule.cancelled", connection)
 
     async def delete(
         self, ref: str, *, cancel_running: bool = False, by: str | None = None, connection: Any = None
     ) -> None:
         """Remove the schedule; its key is free again, its history stays. Twice is fine."""
         delete = partial(editing.delete, by=by, cancel_running=cancel_running)
-        await self._store.change_schedule(ref, delete, rules=self._settings.fire_rules, connection=connection)
+        deleted = await self._store.change_schedule(ref, delete, rules=self._settings.fire_rules, connection=connection)
         self._on_runs()
+        if deleted is not None and connection is None:
+            self._tell("schedule.deleted", deleted)
 
     async def trigger(
         self, ref: str, payload: Any = UNSET, *, force: bool = False, id: str | None = None, connection: Any = None
@@ -274,12 +284,22 @@ class Schedules(Auditing):
         return triggered.run
 
     async def _change(
-        self, ref: str, change: Callable[[Schedule, int], Change | None], connection: Any = None
+        self, ref: str, change: Callable[[Schedule, int], Change | None], event: str, connection: Any = None
     ) -> Schedule:
-        changed = await self._store.change_schedule(ref, change, rules=self._settings.fire_rules, connection=connection)
+        happened = False
+
+        def noted(schedule: Schedule, now: int) -> Change | None:
+            nonlocal happened
+            made = change(schedule, now)
+            happened = made is not None and bool(made.changed)
+            return made
+
+        changed = await self._store.change_schedule(ref, noted, rules=self._settings.fire_rules, connection=connection)
         if changed is None:
             raise not_found("schedule", ref)
         self._on_schedules()
+        if happened and connection is None:  # else it has not happened before the caller commits
+            self._tell(event, changed)
         return changed
 
     async def _stored(self, new: NewSchedule, replacement: Replacement, connection: Any) -> Stored:
@@ -305,12 +325,17 @@ class Schedules(Auditing):
                 after = _unwrap(put)
             self._on_schedules()
             created = after.id == new.facts.id
+            if (created or changed) and connection is None:
+                self._tell("schedule.created" if created else "schedule.updated", after)
             return Stored(after, created=created, changed=created or changed)
         raise refusal
 
     async def _put(self, new: Sequence[NewSchedule]) -> Sequence[Put]:
         puts = await self._store.put_schedules(new)
         self._on_schedules()
+        for put in puts:
+            if isinstance(put, Schedule):
+                self._tell("schedule.created", put)
         return puts
 
 

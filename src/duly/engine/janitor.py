@@ -47,6 +47,9 @@ class Janitor:
         unknown = await self._store.hold_unknown_jobs()
         if unknown:
             self._observer.jobs_unknown(unknown)
+        unheard = await self._store.end_unheard_topics(patience_ms=self._settings.lease_ms * 2, limit=BATCH)
+        if unheard:
+            self._observer.topics_unheard(unheard)
         return self._settings.poll / 4 if await self._purge() else rest
 
     async def _purge(self) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 
 from duly.core.errors import ConfigurationError, ValidationFailed
 from duly.core.policy import Retry
+from duly.core.topics import ANY_TOPIC, topic_of_handler
 
 from .middleware import Surroundings
 from .signature import Arguments, arguments_of
@@ -59,7 +60,10 @@ class Registry:
         self._names.clear()
 
     def get(self, name: str) -> Handler | None:
-        return self._handlers.get(name)
+        handler = self._handlers.get(name)
+        if handler is None and topic_of_handler(name) is not None:
+            return self._handlers.get(ANY_TOPIC)
+        return handler
 
     def name_of(self, function: Callable[..., Any]) -> str | None:
         """The job that a function is registered as."""

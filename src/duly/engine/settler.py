@@ -98,6 +98,7 @@ class Settler:
                 continue
             if settled.lost:
                 self._observer.settlements_lost(settled.lost)
+            self._observer.attempts_settled(taken, settled.ended, settled.lost)
             if settled.ended:
                 self._on_ended(settled.ended)
             if settled.released:

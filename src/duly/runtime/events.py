@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
 
-from duly.core.run import Claim, Failed, Outcome, RunStatus
+from duly.core.run import Claim, Failed, Outcome, RunStatus, SkippedWindows
 
 log = logging.getLogger("duly.engine")
+
+
+class Attempted(Protocol):
+    """An attempt that has come to its end."""
+
+    @property
+    def claim(self) -> Claim: ...
+    @property
+    def outcome(self) -> Outcome: ...
 
 
 class Observer:
@@ -17,11 +27,15 @@ class Observer:
     """
 
     def windows_fired(self, runs: int, skipped: int, duplicates: int, lateness_ms: Sequence[int]) -> None: ...
-    def windows_skipped(self, skips: Sequence[tuple[str, int]]) -> None: ...
+    def windows_skipped(self, skips: Sequence[SkippedWindows]) -> None: ...
     def schedule_set_aside(self, schedule_id: str, error: str) -> None: ...
     def attempt_started(self, claim: Claim) -> None: ...
     def attempt_ended(self, claim: Claim, outcome: Outcome) -> None: ...
+    def attempts_settled(
+        self, attempts: Sequence[Attempted], ended: Mapping[str, RunStatus], lost: Sequence[str]
+    ) -> None: ...
     def runs_ended(self, ended: Mapping[str, RunStatus]) -> None: ...
+    def topics_unheard(self, runs: Sequence[tuple[str, str]]) -> None: ...
     def settlements_lost(self, run_ids: Sequence[str]) -> None: ...
     def runs_recovered(self, sessions: Sequence[int], run_ids: Sequence[str]) -> None: ...
     def session_lost(self, session: int) -> None: ...
@@ -71,6 +85,10 @@ class LogObserver(Observer):
         for job, runs in jobs:
             log.warning("no live worker knows job %r: %d runs wait", job, runs)
 
+    def topics_unheard(self, runs: Sequence[tuple[str, str]]) -> None:
+        for run_id, topic in runs:
+            log.warning("run %s: nobody listens to topic %r; it ends without", run_id, topic, extra={"run_id": run_id})
+
     def loop_failed(self, name: str, error: Exception) -> None:
         log.error("%s failed: %s: %s", name, type(error).__name__, error)
 
@@ -99,7 +117,7 @@ class Observers(Observer):
     def windows_fired(self, runs: int, skipped: int, duplicates: int, lateness_ms: Sequence[int]) -> None:
         self._tell("windows_fired", runs, skipped, duplicates, lateness_ms)
 
-    def windows_skipped(self, skips: Sequence[tuple[str, int]]) -> None:
+    def windows_skipped(self, skips: Sequence[SkippedWindows]) -> None:
         self._tell("windows_skipped", skips)
 
     def schedule_set_aside(self, schedule_id: str, error: str) -> None:
@@ -111,8 +129,16 @@ class Observers(Observer):
     def attempt_ended(self, claim: Claim, outcome: Outcome) -> None:
         self._tell("attempt_ended", claim, outcome)
 
+    def attempts_settled(
+        self, attempts: Sequence[Attempted], ended: Mapping[str, RunStatus], lost: Sequence[str]
+    ) -> None:
+        self._tell("attempts_settled", attempts, ended, lost)
+
     def runs_ended(self, ended: Mapping[str, RunStatus]) -> None:
         self._tell("runs_ended", ended)
+
+    def topics_unheard(self, runs: Sequence[tuple[str, str]]) -> None:
+        self._tell("topics_unheard", runs)
 
     def settlements_lost(self, run_ids: Sequence[str]) -> None:
         self._tell("settlements_lost", run_ids)

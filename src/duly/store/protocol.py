@@ -179,6 +179,13 @@ class Keeping(Protocol):
         """Set aside due runs of jobs that no live instance knows; answer each such job and its runs."""
         ...
 
+    async def end_unheard_topics(self, *, patience_ms: int, limit: int) -> Sequence[tuple[str, str]]:
+        """Complete, with reason ``no_listener``, set-aside runs of topics; answer each run and its topic.
+
+        They are those due for longer than ``patience_ms``, while workers live of which none listens to the topic.
+        """
+        ...
+
     async def purge_history(self, *, finished_before: int, limit: int) -> int:
         """Delete up to ``limit`` of the oldest ended runs; answer how many."""
         ...

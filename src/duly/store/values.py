@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from duly.core.errors import DulyError
 from duly.core.policy import Retry
-from duly.core.run import Claim, Outcome, Run, RunStatus
+from duly.core.run import Claim, Outcome, Run, RunStatus, SkippedWindows
 from duly.core.schedule import Definition, Facts, Schedule
 
 Item = TypeVar("Item")
@@ -62,7 +62,7 @@ class SetAside:
 class Fired:
     """What one fire did, and when the next one is due.
 
-    ``claims`` were born in the hands of the session that asked; ``skips`` are windows that were dropped, by reason.
+    ``claims`` were born in the hands of the session that asked; ``skips`` are windows that were dropped.
     """
 
     now: int
@@ -72,8 +72,8 @@ class Fired:
     duplicates: int = 0
     claims: Sequence[Claim] = ()
     lateness_ms: Sequence[int] = ()
-    skips: Sequence[tuple[str, int]] = ()
     set_aside: Sequence[SetAside] = ()
+    skips: Sequence[SkippedWindows] = ()
     next_fire_at: int | None = None
     more: bool = False
 

@@ -18,6 +18,7 @@ from duly.core.run import (
     Reason,
     Released,
     RunStatus,
+    SkippedWindows,
     Snoozed,
 )
 from duly.runtime.clock import Clock, SystemClock
@@ -90,9 +91,9 @@ class Metrics(Observer):
         for late in lateness_ms:
             lag.add(late / 1000)
 
-    def windows_skipped(self, skips: Sequence[tuple[str, int]]) -> None:
-        for reason, windows in skips:
-            self.skips[reason] += windows
+    def windows_skipped(self, skips: Sequence[SkippedWindows]) -> None:
+        for skip in skips:
+            self.skips[skip.reason.value] += skip.windows
 
     def attempt_started(self, claim: Claim) -> None:
         self.claims += 1

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from duly.core.rules.firing import FireRules
-from duly.store.methods import keeping, sessions
+from duly.store.methods import keeping, sessions, topics
 from duly.store.values import Beat, Instance, Recovered
 
 from .base import Bound
@@ -43,6 +43,9 @@ class BoundKeeping(Bound):
 
     async def hold_unknown_jobs(self) -> Sequence[tuple[str, int]]:
         return await self._write(keeping.hold_unknown_jobs)
+
+    async def end_unheard_topics(self, *, patience_ms: int, limit: int) -> Sequence[tuple[str, str]]:
+        return await self._write(partial(topics.end_unheard_topics, patience_ms=patience_ms, limit=limit))
 
     async def purge_history(self, *, finished_before: int, limit: int) -> int:
         return await self._write(partial(keeping.purge_history, finished_before=finished_before, limit=limit))

@@ -9,19 +9,24 @@ from collections.abc import Sequence
 
 from duly.core.rules.editing import Change
 from duly.core.rules.settling import lane_release
-from duly.core.run import OpenRun, Reason
+from duly.core.run import OpenRun, Reason, RunStatus
 from duly.core.schedule import Definition
 from duly.store.statements import Program, batch, query
 
 
 def cancel_waiting_runs(now: int, ids: Sequence[str], reason: Reason | None) -> Program[list[str]]:
     """End runs that no session holds; one that was claimed meanwhile is told to stop instead."""
-    rows = yield batch("cancel_waiting", {"id": ids}, now=now, reason=reason and reason.value)
-    ended = [str(row[0]) for row in rows]
+    ended = yield from end_waiting_runs(now, ids, RunStatus.CANCELLED, reason)
     claimed = sorted(set(ids) - set(ended))
     if claimed:
         yield from request_cancels(now, claimed)
     return ended
+
+
+def end_waiting_runs(now: int, ids: Sequence[str], status: RunStatus, reason: Reason | None) -> Program[list[str]]:
+    """End those of the runs that no session holds, and answer them."""
+    rows = yield batch("end_waiting", {"id": ids}, now=now, status=status.value, reason=reason and reason.value)
+    return [str(row[0]) for row in rows]
 
 
 def request_cancels(now: int, ids: Sequence[str]) -> Program[None]:

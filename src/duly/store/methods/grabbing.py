@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from duly.core.run import Claim, Hold, NewRun
 from duly.core.schedule import Definition
+from duly.core.topics import takes
 from duly.store.values import Grab
 
 from .claiming import DEADLINE_GRACE_MS
@@ -18,7 +19,7 @@ def grab_runs(now: int, runs: Sequence[NewRun], grab: Grab) -> list[NewRun]:
     for run in runs:
         if len(grabbed) >= grab.slots:
             break
-        if run.hold == Hold.NONE and run.job in grab.jobs:
+        if run.hold == Hold.NONE and takes(grab.jobs, run.job):
             run.claimed_by, run.attempt, run.fence, run.started_at = grab.session, 1, 1, now
             if run.timeout_ms is not None:
                 run.deadline_at = now + run.timeout_ms + DEADLINE_GRACE_MS

@@ -22,11 +22,11 @@ from __future__ import annotations
 
 import pytest
 
-_TOPICS = (
+_PARTS = (
     "catching_up changes claiming firing keeping listing overlap repeating schedules sessions settling stopping "
-    "suspects trial"
+    "suspects topics trial"
 )
-pytest.register_assert_rewrite(*(f"duly.testing.contract.{topic}" for topic in _TOPICS.split()))
+pytest.register_assert_rewrite(*(f"duly.testing.contract.{part}" for part in _PARTS.split()))
 
 from duly.testing.contract.access import Access, Crash  # noqa: E402  # after the line that lets pytest explain asserts
 from duly.testing.contract.catching_up import TestCatchingUp  # noqa: E402
@@ -44,6 +44,7 @@ from duly.testing.contract.settling import TestSettling, TestSettlingMovesSchedu
 from duly.testing.contract.stopping import TestStoppingWhatIsDue  # noqa: E402
 from duly.testing.contract.suspects import TestSuspects  # noqa: E402
 from duly.testing.contract.tables import TABLES, Dump, differences, sorted_rows  # noqa: E402
+from duly.testing.contract.topics import TestTopics  # noqa: E402
 from duly.testing.contract.trial import Trial, Worker  # noqa: E402
 
 __all__ = [
@@ -71,6 +72,7 @@ __all__ = [
     "TestSettlingMovesSchedules",
     "TestStoppingWhatIsDue",
     "TestSuspects",
+    "TestTopics",
     "TestTriggering",
     "TestUnknownJobs",
     "TestZombies",

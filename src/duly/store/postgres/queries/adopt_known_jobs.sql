@@ -1,5 +1,6 @@
 -- A job may be known again without a new session: a lease that ran out for a moment, a start that crossed the look above.
 UPDATE duly_runs SET hold = 0
-WHERE hold = 2 AND job IN (
-    SELECT jsonb_array_elements_text(jobs::jsonb) FROM duly_instances WHERE expires_at >= :now::bigint
+WHERE hold = 2 AND EXISTS (
+    SELECT FROM duly_instances AS i
+    WHERE i.expires_at >= :now::bigint AND (i.jobs::jsonb ? job OR (job LIKE 'topic:%' AND i.jobs::jsonb ? 'topic:*'))
 )

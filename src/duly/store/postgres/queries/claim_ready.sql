@@ -3,7 +3,7 @@ WITH picked AS MATERIALIZED (
     FROM duly_runs
     WHERE claimed_by IS NULL AND hold = 0
       AND queue = :queue::text AND priority = :priority::int AND due_at <= :now::bigint
-      AND job = ANY (:jobs::text[])
+      AND (job = ANY (:jobs::text[]) OR (job LIKE 'topic:%' AND 'topic:*' = ANY (:jobs::text[])))
     ORDER BY due_at, slot
     LIMIT :limit::bigint
     FOR UPDATE SKIP LOCKED

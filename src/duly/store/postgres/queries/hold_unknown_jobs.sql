@@ -13,7 +13,9 @@ WITH live AS (
         LIMIT 10000
     ) AS head
     WHERE EXISTS (SELECT FROM live WHERE roles ? 'worker')
-      AND head.job NOT IN (SELECT jsonb_array_elements_text(jobs) FROM live)
+      AND NOT EXISTS (
+        SELECT FROM live WHERE jobs ? head.job OR (head.job LIKE 'topic:%' AND jobs ? 'topic:*')
+    )
 )
 UPDATE duly_runs AS r SET hold = 2
 FROM unknown

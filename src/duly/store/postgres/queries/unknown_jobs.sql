@@ -10,7 +10,7 @@ FROM (
     FROM duly_runs
     WHERE claimed_by IS NULL AND hold = 5
       AND EXISTS (SELECT FROM live WHERE roles ? 'worker')
-      AND job NOT IN (SELECT jsonb_array_elements_text(jobs) FROM live)
+      AND NOT EXISTS (SELECT FROM live WHERE jobs ? job OR (job LIKE 'topic:%' AND jobs ? 'topic:*'))
 ) AS unknown
 GROUP BY job
 ORDER BY job

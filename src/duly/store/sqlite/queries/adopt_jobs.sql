@@ -1,2 +1,4 @@
 UPDATE duly_runs SET hold = 0
-WHERE hold = 2 AND job IN (SELECT value FROM json_each(:jobs))
+WHERE hold = 2
+  AND (job IN (SELECT value FROM json_each(:jobs))
+    OR (job GLOB 'topic:*' AND 'topic:*' IN (SELECT value FROM json_each(:jobs))))

@@ -8,7 +8,8 @@ UPDATE duly_runs SET
 WHERE rowid IN (
     SELECT rowid FROM duly_runs
     WHERE claimed_by IS NULL AND hold = 0 AND queue = :queue AND priority = :priority AND due_at <= :now
-      AND job IN (SELECT value FROM json_each(:jobs))
+      AND (job IN (SELECT value FROM json_each(:jobs))
+        OR (job GLOB 'topic:*' AND 'topic:*' IN (SELECT value FROM json_each(:jobs))))
     ORDER BY due_at, slot
     LIMIT :limit
 )

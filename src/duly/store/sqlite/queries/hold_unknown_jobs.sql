@@ -14,7 +14,8 @@ WHERE rowid IN (
         ORDER BY r.due_at, r.slot
         LIMIT 10000
     )
-      AND head.job NOT IN (
-        SELECT j.value FROM duly_instances AS i, json_each(i.jobs) AS j WHERE i.expires_at >= :now
+      AND NOT EXISTS (
+        SELECT 1 FROM duly_instances AS i, json_each(i.jobs) AS j
+        WHERE i.expires_at >= :now AND (j.value = head.job OR (j.value = 'topic:*' AND head.job GLOB 'topic:*'))
     )
 )

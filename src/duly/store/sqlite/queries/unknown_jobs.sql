@@ -7,7 +7,10 @@ SELECT job, count(*) FROM (
       AND EXISTS (
         SELECT 1 FROM duly_instances AS i, json_each(i.roles) AS role WHERE i.expires_at >= :now AND role.value = 'worker'
     )
-      AND job NOT IN (SELECT j.value FROM duly_instances AS i, json_each(i.jobs) AS j WHERE i.expires_at >= :now)
+      AND NOT EXISTS (
+        SELECT 1 FROM duly_instances AS i, json_each(i.jobs) AS j
+        WHERE i.expires_at >= :now AND (j.value = job OR (j.value = 'topic:*' AND job GLOB 'topic:*'))
+    )
 )
 GROUP BY job
 ORDER BY job

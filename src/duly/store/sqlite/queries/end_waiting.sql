@@ -6,7 +6,7 @@ INSERT INTO duly_history (
     fence, due_at, fired_at, started_at, finished_at, payload
 )
 SELECT
-    r.id, r.schedule_id, r.revision, r.kind, r.window_at, r.tenant, r.job, r.queue, r.priority, 'cancelled', :reason,
+    r.id, r.schedule_id, r.revision, r.kind, r.window_at, r.tenant, r.job, r.queue, r.priority, :status, :reason,
     r.attempt, r.max_attempts, r.fence, r.due_at, r.fired_at, r.started_at, :now, r.payload
 FROM wanted CROSS JOIN duly_runs AS r
 WHERE r.id = wanted.id AND r.claimed_by IS NULL

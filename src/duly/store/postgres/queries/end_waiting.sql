@@ -8,7 +8,7 @@ WITH gone AS (
         max_attempts, fence, due_at, fired_at, started_at, finished_at, payload
     )
     SELECT
-        id, schedule_id, revision, kind, window_at, tenant, job, queue, priority, 'cancelled', :reason::text, attempt,
+        id, schedule_id, revision, kind, window_at, tenant, job, queue, priority, :status::text, :reason::text, attempt,
         max_attempts, fence, due_at, fired_at, started_at, :now::bigint, payload
     FROM gone
     ON CONFLICT DO NOTHING

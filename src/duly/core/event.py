@@ -1,0 +1,38 @@
+"""What happens to runs and schedules, told to listeners inside the process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+RUN_EVENTS = frozenset(
+    {"run.started", "run.completed", "run.failed", "run.retrying", "run.cancelled", "run.skipped"}
+)  # fmt: skip
+SCHEDULE_EVENTS = frozenset(
+    {
+        "schedule.created",
+        "schedule.updated",
+        "schedule.paused",
+        "schedule.resumed",
+        "schedule.cancelled",
+        "schedule.deleted",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something that this process did or saw; what does not apply is None.
+
+    ``run.failed`` is for good; a failed attempt that will be followed by another is ``run.retrying``. A ``run.skipped``
+    stands for one row of the history, which may cover several windows.
+    """
+
+    name: str
+    at: datetime
+    schedule_id: str | None = None
+    run_id: str | None = None
+    job: str | None = None
+    attempt: int | None = None
+    reason: str | None = None
+    error: str | None = None
