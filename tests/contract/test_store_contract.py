@@ -1,53 +1,6 @@
-"""The contract, kept by every store we ship and by the model that they are compared with."""
+"""The contract, kept by every store we ship and by the model that they are compared with.
 
-from duly.testing.contract import (
-    TestAuditTrail,
-    TestCatchingUp,
-    TestChangingSchedules,
-    TestClaiming,
-    TestEnqueueing,
-    TestExpiredPauses,
-    TestFiring,
-    TestGrabbing,
-    TestLeases,
-    TestListingRuns,
-    TestListingSchedules,
-    TestOverlap,
-    TestPurging,
-    TestPuttingSchedules,
-    TestRepeating,
-    TestSessions,
-    TestSettling,
-    TestSettlingMovesSchedules,
-    TestStoppingWhatIsDue,
-    TestSuspects,
-    TestTriggering,
-    TestUnknownJobs,
-    TestZombies,
-)
+Everything is taken in, so that a part of the contract that is added there is also run here.
+"""
 
-__all__ = [
-    "TestAuditTrail",
-    "TestCatchingUp",
-    "TestChangingSchedules",
-    "TestClaiming",
-    "TestEnqueueing",
-    "TestExpiredPauses",
-    "TestFiring",
-    "TestGrabbing",
-    "TestLeases",
-    "TestListingRuns",
-    "TestListingSchedules",
-    "TestOverlap",
-    "TestPurging",
-    "TestPuttingSchedules",
-    "TestRepeating",
-    "TestSessions",
-    "TestSettling",
-    "TestSettlingMovesSchedules",
-    "TestStoppingWhatIsDue",
-    "TestSuspects",
-    "TestTriggering",
-    "TestUnknownJobs",
-    "TestZombies",
-]
+from duly.testing.contract import *  # noqa: F403
