@@ -19,7 +19,7 @@ from duly.core.timing.epoch import not_an_instant, parse_datetime
 from .bodies import CatchUpBody, JitterBody, Metadata, PatchBody, RetryPolicy, ScheduleBody, TimingBody
 from .findings import Findings
 
-# The seven ways to say when: the field, its word in ``timing_from`` and the options that go with it.
+# The seven ways to say when, and the word that ``timing_from`` has for each.
 WAYS: Mapping[str, str] = {
     "cron_expression": "cron",
     "every_ms": "every_ms",

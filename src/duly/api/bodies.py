@@ -199,10 +199,6 @@ class PreviewBody(TimingBody):
     jitter: JitterBody | UnsetType | None = UNSET
 
 
-class RescheduleBody(TimingBody):
-    """The new timing of a schedule that has not fired yet."""
-
-
 class PauseBody(Base):
     """Why, and until when."""
 

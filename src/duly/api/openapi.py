@@ -93,7 +93,7 @@ def document(root: str = "") -> dict[str, Any]:
 def codes_of(route: Route) -> tuple[str, ...]:
     """Every code that a route may answer."""
     body = WITH_BODY if route.body is not None else ()
-    ref = ("SCHEDULE_JOB_NOT_FOUND",) if "{ref}" in route.path and route.method != "PUT" else ()
+    ref = ("SCHEDULE_JOB_NOT_FOUND",) if "{ref}" in route.path else ()
     stale = ("SCHEDULE_REVISION_STALE",) if route.if_match else ()
     return tuple(dict.fromkeys((*body, *ref, *stale, *route.codes, *ALWAYS)))
 

@@ -14,7 +14,6 @@ from msgspec import Struct
 from duly.app import Duly
 
 from . import queries
-from .answers import PreviewAnswer, RunAnswer, RunPage, ScheduleAnswer, SchedulePage, UpcomingPage
 from .bodies import (
     NoBody,
     PatchBody,
@@ -27,6 +26,7 @@ from .bodies import (
 )
 from .http import Call, Method, Reply, Run
 from .operations import runs, schedules
+from .shapes import PreviewAnswer, RunAnswer, RunPage, ScheduleAnswer, SchedulePage, UpcomingPage
 
 TIMING_CODES = (
     "SCHEDULE_CRON_INVALID",

@@ -8,12 +8,13 @@ from typing import Any
 from msgspec import UNSET
 
 from duly.api import queries
-from duly.api.answers import RunAnswer, RunPage, run_answer
+from duly.api.answers import run_answer
 from duly.api.arguments import instant
 from duly.api.bodies import NoBody, RunBody
 from duly.api.findings import Findings, telling
 from duly.api.queries import read_query
 from duly.api.reading import read
+from duly.api.shapes import RunAnswer, RunPage
 from duly.app import Duly
 from duly.core.errors import NotFound
 from duly.core.ids import is_id, is_key, parse_window_key, window_run_id

@@ -6,18 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from duly.api import queries
-from duly.api.answers import (
-    PreviewAnswer,
-    RunAnswer,
-    RunPage,
-    ScheduleAnswer,
-    SchedulePage,
-    UpcomingPage,
-    preview_answer,
-    run_answer,
-    schedule_answer,
-    upcoming_answer,
-)
+from duly.api.answers import preview_answer, run_answer, schedule_answer, upcoming_answer
 from duly.api.arguments import create_arguments, instant, jitter_of, new_timing, update_changes
 from duly.api.bodies import (
     NoBody,
@@ -31,6 +20,7 @@ from duly.api.bodies import (
 from duly.api.findings import Findings, telling
 from duly.api.queries import read_query
 from duly.api.reading import read
+from duly.api.shapes import PreviewAnswer, RunAnswer, RunPage, ScheduleAnswer, SchedulePage, UpcomingPage
 from duly.app import Duly
 from duly.core.errors import EnqueueFailure, NotFound, RevisionStale, StoreError
 from duly.core.ids import check_key, is_id, is_key, window_run_id

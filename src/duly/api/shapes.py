@@ -1,0 +1,198 @@
+"""What is answered, as types: the document's schemas come from them, and ``answers`` fills them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+from msgspec import Meta
+
+Instant = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+
+
+class TimeOfDay(TypedDict):
+    """A wall-clock time; with ``dayOfWeek`` or ``day`` in weekly and monthly times."""
+
+    hour: int
+    minute: int
+    dayOfWeek: NotRequired[int]
+    day: NotRequired[int]
+
+
+class DstAnswer(TypedDict):
+    """What happens where clocks change."""
+
+    gap: Literal["fire_after", "skip"]
+    fold: Literal["first", "second", "both"]
+
+
+class RetryPolicyAnswer(TypedDict):
+    """How long a run waits between attempts."""
+
+    backoff: str
+    delaySeconds: float
+    maxDelaySeconds: float
+    jitter: float
+
+
+class CatchUpAnswer(TypedDict):
+    """What becomes of windows that were missed during an outage."""
+
+    policy: str
+    maxLatenessSeconds: float
+    maxRuns: int
+
+
+class JitterAnswer(TypedDict):
+    """The delay of every fire."""
+
+    minMs: int
+    maxMs: int
+
+
+class MetadataAnswer(TypedDict):
+    """Whose it is and what it belongs to."""
+
+    ownerId: str | None
+    tenantId: str | None
+    correlationId: str | None
+    clientRequestId: str | None
+
+
+class TimingAnswer(TypedDict):
+    """When: the resulting cron expression, interval or instant. Fields that do not apply are null."""
+
+    scheduleType: Literal["cron", "interval", "once"]
+    cronExpression: str | None
+    everyMs: int | None
+    intervalMinutes: int | None
+    dailyTime: TimeOfDay | None
+    weeklyTime: TimeOfDay | None
+    monthlyTime: TimeOfDay | None
+    onceAt: Instant | None
+    timezone: str
+    dst: DstAnswer | None
+    strictFields: int | None
+    onPast: Literal["reject", "fire"] | None
+    anchor: str | None
+    afterCompletion: bool | None
+
+
+class ScheduleAnswer(TimingAnswer):
+    """A schedule: what was asked for, and how far it has come. Lists leave ``jobPayload`` out."""
+
+    id: str
+    key: str
+    name: str
+    description: str | None
+    status: Literal["pending", "active", "completed", "failed", "cancelled"]
+    enabled: Annotated[bool, Meta(description="false is paused")]
+    pausedReason: str | None
+    pausedUntil: Instant | None
+    health: Annotated[
+        Literal["on_time", "late", "overdue"],
+        Meta(description="whether the next fire is overdue; overdue means that it counts as missed"),
+    ]
+    nextWindowAt: Annotated[Instant | None, Meta(description="the next nominal instant")]
+    nextFireAt: Annotated[Instant | None, Meta(description="the same with jitter; null while paused")]
+    lastFiredAt: Instant | None
+    firedAt: Annotated[Instant | None, Meta(description="when work on the newest window began")]
+    attempts: Annotated[int | None, Meta(description="attempts at the newest window; null in lists")]
+    lastError: str | None
+    jobType: str | None
+    workflow: str | None
+    topic: str | None
+    target: dict[str, Any] | None
+    jobPayload: NotRequired[Any]
+    maxAttempts: int
+    maxRetries: int
+    retryPolicy: RetryPolicyAnswer | None
+    timeoutSeconds: float | None
+    overlapPolicy: Literal["skip", "queue", "cancel_previous", "allow"]
+    maxQueued: int
+    maxConcurrent: int | None
+    catchUp: CatchUpAnswer
+    jitter: JitterAnswer | None
+    fireCurrentWindow: bool
+    startAt: Instant | None
+    endAt: Instant | None
+    maxRuns: int | None
+    pauseAfterFailures: int | None
+    queue: str
+    priority: int
+    tags: list[str]
+    metadata: MetadataAnswer
+    revision: Annotated[int, Meta(description="the ETag; send it as If-Match")]
+    createdAt: Instant
+    updatedAt: Instant
+    createdBy: str | None
+    replaces: str | None
+    replacedBy: str | None
+
+
+class RunAnswer(TypedDict):
+    """An execution. Lists leave ``payload`` out and ``result`` null."""
+
+    id: str
+    windowKey: Annotated[str | None, Meta(description="`sched:<key>:<epoch ms>`; null unless a window fired it")]
+    kind: Literal["window", "manual", "backfill", "direct"]
+    scheduleId: str | None
+    jobType: str
+    scheduledAt: Instant
+    firedAt: Instant
+    startedAt: Instant | None
+    completedAt: Instant | None
+    createdAt: Instant
+    status: Literal[
+        "pending", "running", "suspended", "cancelling", "dispatched", "completed", "failed", "cancelled", "skipped"
+    ]
+    reason: str | None
+    attemptNumber: Annotated[int, Meta(description="the current or next attempt, from 1")]
+    maxAttempts: int
+    durationMs: int | None
+    errorMessage: str | None
+    result: Any
+    instance: str | None
+    queue: str
+    priority: int
+    cancelRequested: bool
+    since: Annotated[Instant | None, Meta(description="the first of several windows that were skipped together")]
+    windowCount: int | None
+    payload: NotRequired[Any]
+
+
+class UpcomingAnswer(TypedDict):
+    """A window to come."""
+
+    windowAt: Instant
+    fireAt: Annotated[Instant, Meta(description="the same with jitter")]
+    localTime: Annotated[str, Meta(description="what the wall clock of the schedule's zone shows")]
+    note: Annotated[str | None, Meta(description="what a change of the clocks did to it, in words")]
+
+
+class SchedulePage(TypedDict):
+    """One page; ``nextCursor`` asks for the next one, and is null on the last."""
+
+    items: list[ScheduleAnswer]
+    nextCursor: str | None
+
+
+class RunPage(TypedDict):
+    """One page; ``nextCursor`` asks for the next one, and is null on the last."""
+
+    items: list[RunAnswer]
+    nextCursor: str | None
+
+
+class UpcomingPage(TypedDict):
+    """The next windows; there is one page only."""
+
+    items: list[UpcomingAnswer]
+    nextCursor: None
+
+
+class PreviewAnswer(TimingAnswer):
+    """The windows that a timing would have, and what it says in words."""
+
+    items: list[UpcomingAnswer]
+    nextCursor: None
+    explanation: str
