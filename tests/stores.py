@@ -63,6 +63,9 @@ class Subject:
     async def damage(self, schedule_id: str) -> None:
         self._execute(f"UPDATE duly_revisions SET body = '{UNREADABLE}' WHERE schedule_id = '{schedule_id}'")
 
+    async def stop_firing(self, at: int | None) -> None:
+        self._execute(f"UPDATE duly_meta SET firing_paused_at = {'NULL' if at is None else at}")
+
     async def crash_after(self, statements: int, call: Callable[[Store], Awaitable[Any]]) -> bool:
         try:
             await call(SqlStore(CutOff(self._driver, statements)))
@@ -93,6 +96,9 @@ class ModelSubject:
 
     async def damage(self, schedule_id: str) -> None:
         pytest.skip("the model has no text that could be damaged")
+
+    async def stop_firing(self, at: int | None) -> None:
+        self._model.firing_paused_at = at
 
     async def crash_after(self, statements: int, call: Callable[[Store], Awaitable[Any]]) -> bool:
         pytest.skip("the model has no transactions that could be cut off")
@@ -259,6 +265,7 @@ class PostgresDatabase:
     def wipe(self) -> None:
         for table in TABLES:
             self.execute(f"DELETE FROM duly_{table}")
+        self.execute("UPDATE duly_meta SET firing_paused_at = NULL")
 
 
 @contextmanager

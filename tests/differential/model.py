@@ -12,7 +12,7 @@ from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any
 
 from duly.core.change import Action, ScheduleChange
-from duly.core.errors import ClientRequestIdInUse, DulyError, KeyInUse, RunActive
+from duly.core.errors import ClientRequestIdInUse, DulyError, KeyInUse, RunActive, StoreUnavailable
 from duly.core.ids import is_id
 from duly.core.instants import to_datetime
 from duly.core.policy import Retry
@@ -170,6 +170,7 @@ class Model:
         self.attempts: dict[tuple[str, int], AttemptRow] = {}
         self.instances: dict[int, Instance] = {}
         self.leases: dict[str, tuple[int, int, int]] = {}
+        self.firing_paused_at: int | None = None
 
     async def open(self) -> None: ...
 
@@ -263,6 +264,7 @@ class Model:
         *,
         tenant: str | None = None,
         rules: FireRules = FireRules(),  # noqa: B008 - a frozen value
+        expected: tuple[float, float] | None = None,
     ) -> Schedule | None:
         now = self._clock.now()
         schedule = self._find(ref, tenant)
@@ -270,13 +272,12 @@ class Model:
             return None
         changed = change(schedule, now)
         if changed is not None and changed.definition is not None:
+            if expected is not None and not expected[0] <= now <= expected[1]:
+                raise StoreUnavailable("the clock has leapt")
             # What was due before a new revision belongs to the old one; a change that is then refused undoes it.
             before = {name: deepcopy(rows) for name, rows in vars(self).items() if isinstance(rows, dict)}
-            for _ in range(20):
-                due = [cursor for cursor in self._due(now) if cursor.schedule_id == schedule.id]
-                if not due:
-                    break
-                self._fire(due, now, rules.per_schedule, rules, None)
+            while due := [cursor for cursor in self._due(now) if cursor.schedule_id == schedule.id]:
+                self._fire(due, now, 1000, replace(rules, per_schedule=1000), None)
             schedule = Schedule(self.facts[schedule.id], self._definition(schedule.id), self.cursors[schedule.id])
             try:
                 changed = change(schedule, now)
@@ -391,7 +392,7 @@ class Model:
         return self._fire(self._due(now)[:limit], now, limit, rules, grab)
 
     def _fire(self, due: Sequence[Cursor], now: int, limit: int, rules: FireRules, grab: Grab | None) -> Fired:
-        windows = runs = skipped = duplicates = 0
+        windows = runs = duplicates = 0
         lateness: list[int] = []
         set_aside: list[SetAside] = []
         claims: list[Claim] = []
@@ -424,7 +425,6 @@ class Model:
             runs += len(inserted)
             duplicates += len(planned.runs) - len(inserted)
             for skip in planned.skips:
-                skipped += skip.windows
                 skips.append(skip)
                 self._skip(skip, tenant)
             self._move(planned.cursor, now)
@@ -434,13 +434,13 @@ class Model:
             now=now,
             windows=windows,
             runs=runs,
-            skipped=skipped,
+            skipped=sum(skip.windows for skip in skips),
             duplicates=duplicates,
             claims=claims,
             lateness_ms=lateness,
             skips=skips,
             set_aside=set_aside,
-            next_fire_at=min((c.fire_at for c in self.cursors.values() if c.fire_at is not None), default=None),
+            next_fire_at=min((c.fire_at or 0 for c in self._armed()), default=None),
             more=bool(due) and (len(due) >= limit or windows >= limit),
         )
 
@@ -461,8 +461,11 @@ class Model:
         return grab.session in self.instances and takes(grab.jobs, run.job) and run.hold == Hold.NONE
 
     def _due(self, now: int) -> list[Cursor]:
-        due = [c for c in self.cursors.values() if c.fire_at is not None and c.fire_at <= now]
+        due = [c for c in self._armed() if c.fire_at is not None and c.fire_at <= now]
         return sorted(due, key=lambda c: (c.fire_at, c.slot))
+
+    def _armed(self) -> list[Cursor]:
+        return [c for c in self.cursors.values() if c.fire_at is not None and self.firing_paused_at is None]
 
     def _insert(self, run: NewRun) -> bool:
         if run.id in self.runs or run.id in self.history:

@@ -101,6 +101,7 @@ class Duly(Declaring):
             on_schedules=self._schedules_changed,
             on_runs=self._runs_changed,
             tell=self._telling.schedule_changed,
+            expected_now=self._expected_now,
         )
         self.runs = Runs(
             self._store,
@@ -238,6 +239,9 @@ class Duly(Declaring):
     def _schedules_changed(self) -> None:
         if self._life.instance is not None:
             self._life.instance.wake_scheduler()
+
+    def _expected_now(self) -> tuple[float, float] | None:
+        return None if self._life.instance is None else self._life.instance.expected_now()
 
     def _runs_changed(self) -> None:
         if self._life.instance is not None:

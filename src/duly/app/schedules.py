@@ -63,6 +63,7 @@ class Schedules(Auditing):
         on_schedules: Callable[[], None],
         on_runs: Callable[[], None],
         tell: Callable[[str, Schedule], None],
+        expected_now: Callable[[], tuple[float, float] | None],
     ) -> None:
         self._store = store
         self._settings = settings
@@ -72,6 +73,7 @@ class Schedules(Auditing):
         self._on_schedules = on_schedules
         self._on_runs = on_runs
         self._tell = tell
+        self._expected_now = expected_now
         self._puts: Batcher[NewSchedule, Schedule] = Batcher(self._put, most=BULK)
 
     async def create(
@@ -294,7 +296,9 @@ class Schedules(Auditing):
             happened = made is not None and bool(made.changed)
             return made
 
-        changed = await self._store.change_schedule(ref, noted, rules=self._settings.fire_rules, connection=connection)
+        changed = await self._store.change_schedule(
+            ref, noted, rules=self._settings.fire_rules, expected=self._expected_now(), connection=connection
+        )
         if changed is None:
             raise not_found("schedule", ref)
         self._on_schedules()
@@ -314,7 +318,9 @@ class Schedules(Auditing):
 
         key, tenant, rules = new.facts.key, new.facts.tenant, self._settings.fire_rules
         for _ in range(MOST_TURNS):
-            after = await self._store.change_schedule(key, replaced, tenant=tenant, rules=rules, connection=connection)
+            after = await self._store.change_schedule(
+                key, replaced, tenant=tenant, rules=rules, expected=self._expected_now(), connection=connection
+            )
             if after is None:
                 if replacement.if_revision is not None:
                     raise not_found("schedule", key)

@@ -65,7 +65,7 @@ class Instance:
     def _build(self) -> None:
         world = self._world
         store, settings, clock, observers = world.store, world.settings, world.clock, world.observers
-        guard = JumpGuard(clock, observers, limit=settings.jump_limit, hold=settings.lease)
+        guard = self._guard = JumpGuard(clock, observers, limit=settings.jump_limit, hold=settings.lease)
         self._settler = Settler(store, clock, world.chance, observers, self._ended, self.wake_worker)
         self._worker = Worker(
             store,
@@ -105,6 +105,10 @@ class Instance:
     def active(self) -> int:
         """Attempts in execution here."""
         return self._worker.active
+
+    def expected_now(self) -> tuple[float, float] | None:
+        """Between which instants the store's clock is now if it has not leapt; None while that is not known."""
+        return self._guard.expected()
 
     async def start(self) -> None:
         """Open a session and start the loops of this instance's roles."""

@@ -48,11 +48,14 @@ class Schedules(Protocol):
         *,
         tenant: str | None = None,
         rules: FireRules = FireRules(),  # noqa: B008 - a frozen value
+        expected: tuple[float, float] | None = None,
     ) -> Schedule | None:
         """Apply a pure change under the schedule's lock; answer the schedule after it, or None if there is none.
 
         ``change`` is given the schedule and the store's now. None from it means that nothing is to be changed.
-        Before a new revision, windows that are due already fire under the old one, in the same transaction.
+        Before a new revision, windows that are due already fire under the old one, in the same transaction, unless all
+        firing is stopped. Where the store's clock is not between the ``expected`` instants, it has leapt, and a new
+        revision is refused with ``StoreUnavailable``.
         """
         ...
 

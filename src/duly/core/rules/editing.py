@@ -8,7 +8,7 @@ from typing import Any
 
 from duly.core.errors import ALREADY_CANCELLED, Conflict, RevisionStale, ValidationFailed
 from duly.core.rules.moving import edited_cursor, resumed_cursor
-from duly.core.rules.stopping import due_at_stop, past
+from duly.core.rules.stopping import due_at_stop
 from duly.core.run import Reason, SkippedWindows
 from duly.core.schedule import Cursor, Definition, Facts, Schedule, ScheduleStatus
 
@@ -78,7 +78,8 @@ def resume(schedule: Schedule, now: int, *, by: str | None, catch_up: bool = Fal
         raise _ended(schedule, "resumed")
     if facts.paused_at is None:
         return Change(facts, cursor, by=by, note="the schedule was not paused")
-    cursor, skips = _left_behind(schedule, resumed_cursor(cursor, schedule.definition, now, catch_up), now)
+    cursor = resumed_cursor(cursor, schedule.definition, now, catch_up)
+    skips = _left_behind(schedule, cursor, now)
     ended = cursor.status.ended
     facts = replace(
         facts,
@@ -103,7 +104,7 @@ def cancel(schedule: Schedule, now: int, by: str | None) -> Change:
     skips = _due_at_end(schedule, now, Reason.SCHEDULE_CANCELLED)
     return Change(
         replace(facts, updated_at=now, ended_at=now),
-        replace(past(cursor, skips), status=ScheduleStatus.CANCELLED, next_window_at=None, fire_at=None),
+        replace(cursor, status=ScheduleStatus.CANCELLED, next_window_at=None, fire_at=None),
         cancel_waiting=True,
         last_attempt=True,
         reason=Reason.SCHEDULE_CANCELLED,
@@ -120,7 +121,7 @@ def delete(schedule: Schedule, now: int, by: str | None, cancel_running: bool = 
     skips = _due_at_end(schedule, now, Reason.SCHEDULE_DELETED)
     return Change(
         replace(facts, updated_at=now, ended_at=now if facts.ended_at is None else facts.ended_at, deleted_at=now),
-        replace(past(cursor, skips), status=status, next_window_at=None, fire_at=None),
+        replace(cursor, status=status, next_window_at=None, fire_at=None),
         cancel_waiting=True,
         cancel_running=cancel_running,
         reason=Reason.SCHEDULE_DELETED,
@@ -141,8 +142,8 @@ def edit(
 ) -> Change:
     """Change names and tags, or make a new revision; only a new timing or start moves the next window.
 
-    Windows that are due under the old timing are fired first, by the same transaction; those that were due when a
-    pause came are skipped.
+    Windows that are due under the old timing are fired first, by the same transaction. Those that cannot fire, because
+    they were due when a pause came or while all firing is stopped, are skipped if the schedule moves past them.
     """
     old, facts, cursor = schedule.definition, schedule.facts, schedule.cursor
     if expected_revision is not None and expected_revision != facts.revision:
@@ -161,7 +162,7 @@ def edit(
         raise _ended(schedule, "edited")
     names = tuple(f.name for f in fields(Definition) if getattr(definition, f.name) != getattr(old, f.name))
     cursor = edited_cursor(cursor, old, definition, now, paused=facts.paused_at is not None)
-    cursor, skips = _left_behind(schedule, cursor, now)
+    skips = _left_behind(schedule, cursor, now)
     revision = facts.revision + 1
     ended_at = now if cursor.status.ended else None
     return Change(
@@ -175,13 +176,13 @@ def edit(
     )
 
 
-def _left_behind(schedule: Schedule, cursor: Cursor, now: int) -> tuple[Cursor, list[SkippedWindows]]:
-    """Where the cursor of a paused schedule goes on from another window, skip what was due when the pause came."""
+def _left_behind(schedule: Schedule, cursor: Cursor, now: int) -> list[SkippedWindows]:
+    """Where a cursor goes on from another window, skip what was due: now, or when the pause came."""
     before, paused_at = schedule.cursor, schedule.facts.paused_at
-    if paused_at is None or cursor.next_window_at == before.next_window_at:
-        return cursor, []
-    skips = due_at_stop(before, schedule.definition, paused_at, reason=Reason.PAUSED, now=now)
-    return past(cursor, skips), skips
+    if cursor.next_window_at == before.next_window_at:
+        return []
+    stopped_at, reason = (now, Reason.MISSED) if paused_at is None else (paused_at, Reason.PAUSED)
+    return due_at_stop(before, schedule.definition, stopped_at, reason=reason, now=now)
 
 
 def _due_at_end(schedule: Schedule, now: int, reason: Reason) -> list[SkippedWindows]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from duly.core.rules.missed import Dropped
 from duly.core.rules.plans import skipped_row
 from duly.core.rules.windows import Windows, next_window
@@ -28,8 +26,3 @@ def due_at_stop(
     if newest is None:
         return []
     return [skipped_row(cursor, definition, Dropped(reason, first, newest, windows.count(first, newest)), now)]
-
-
-def past(cursor: Cursor, skips: list[SkippedWindows]) -> Cursor:
-    """The cursor with the skipped windows behind it."""
-    return replace(cursor, window_at=skips[-1].window_at) if skips else cursor

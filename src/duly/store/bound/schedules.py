@@ -33,6 +33,7 @@ class BoundSchedules(Bound):
         *,
         tenant: str | None = None,
         rules: FireRules = FireRules(),  # noqa: B008 - a frozen value
+        expected: tuple[float, float] | None = None,
         connection: Any = None,
     ) -> Schedule | None:
         return await self._write_and_hint(
@@ -44,6 +45,7 @@ class BoundSchedules(Bound):
                 tenant=tenant,
                 rules=rules,
                 definitions=self._definitions_on(connection),
+                expected=expected,
             ),
             connection,
         )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from duly.core.errors import StoreUnavailable
+from duly.core.instants import to_datetime
 from duly.core.rules.editing import Change
 from duly.core.rules.firing import FireRules
 from duly.core.schedule import Schedule
@@ -17,7 +19,8 @@ from .ending import move_open_runs
 from .firing import fire_held
 from .schedules import find_schedule, resolve
 
-MOST_PASSES = 20
+AT_ONCE = 1000
+"""Windows that one pass fires before an edit; an edit makes as many passes as it takes."""
 
 
 def change_schedule(
@@ -27,11 +30,12 @@ def change_schedule(
     tenant: str | None,
     rules: FireRules,
     definitions: Definitions,
+    expected: tuple[float, float] | None = None,
 ) -> Program[Schedule | None]:
     """Lock the cursor, let the pure function decide, write what it decided.
 
-    Windows that were due before a new revision belong to the old one: they fire first. A pause or an end comes before
-    them: what was stopped does not fire any more.
+    Windows that were due before a new revision belong to the old one: they fire first, unless all firing is stopped. A
+    pause or an end comes before them: what was stopped does not fire any more.
     """
     schedule_id = yield from resolve(ref, tenant)
     if schedule_id is None:
@@ -43,9 +47,15 @@ def change_schedule(
     changed = change(schedule, now)
     if changed is None:
         return schedule
-    if changed.definition is not None and _is_due(schedule, now):
-        schedule = yield from _fire_first(now, schedule, rules, definitions)
-        changed = change(schedule, now)
+    if changed.definition is not None:
+        if expected is not None and not expected[0] <= now <= expected[1]:
+            raise StoreUnavailable(
+                f"schedule {schedule.key!r} was not edited: the store's clock has leapt to {to_datetime(now)}, and"
+                " where the schedule goes on depends on it; set the clock right, or try again when it has stayed so"
+            )
+        if _is_due(schedule, now) and not (yield query("firing_stopped")):
+            schedule = yield from _fire_first(now, schedule, rules, definitions)
+            changed = change(schedule, now)
         if changed is None:
             return schedule
     (after,) = yield from write_changes(now, [(schedule, changed)])
@@ -59,15 +69,13 @@ def _is_due(schedule: Schedule, now: int) -> bool:
 
 
 def _fire_first(now: int, schedule: Schedule, rules: FireRules, definitions: Definitions) -> Program[Schedule]:
-    for _ in range(MOST_PASSES):
-        yield from fire_held(now, schedule.cursor, schedule.facts.tenant, rules, definitions)
+    """Fire all that is due: at most what the catch-up policy lets fire, and each pass leaves fewer."""
+    rules, moved = replace(rules, per_schedule=AT_ONCE), True
+    while moved and _is_due(schedule, now):
+        before = schedule.cursor
+        yield from fire_held(now, before, schedule.facts.tenant, rules, definitions)
         rows = yield query("lock_cursors", ids=[schedule.id])
         schedule = Schedule(schedule.facts, schedule.definition, read_cursor(rows[0][: len(CURSOR)]))
-        if not _is_due(schedule, now):
-            break
-    else:
-        raise StoreUnavailable(
-            f"schedule {schedule.key!r} has more windows due than one edit can fire; they fire now: try again soon"
-        )
+        moved = schedule.cursor != before
     found = yield from find_schedule(schedule.id, tenant=None)
     return found or schedule

@@ -29,6 +29,10 @@ class Access(Protocol):
         """Make the stored definition of a schedule unreadable."""
         ...
 
+    async def stop_firing(self, at: int | None) -> None:
+        """Throw the switch that stops every fire since an instant, or with None let them go on."""
+        ...
+
     async def crash_after(self, statements: int, call: Callable[[Store], Awaitable[Any]]) -> bool:
         """Make a call and cut its transaction off after so many statements; False if it was over before that."""
         ...

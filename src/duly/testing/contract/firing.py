@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
+from duly.core.errors import StoreUnavailable
 from duly.core.ids import window_run_id
-from duly.core.policy import Overlap
+from duly.core.policy import CatchUp, Missed, Overlap
+from duly.core.rules import editing
 from duly.core.schedule import ScheduleStatus
 from duly.core.timing import Every, Jitter, Once
 from duly.testing.clock import ManualClock
@@ -150,6 +153,57 @@ class TestFiring:
         assert edited.next_window_at is not None
         assert edited.next_window_at.minute == 0
         assert (await trial.fire()).runs == 0
+
+    async def test_however_many_windows_are_due_an_edit_fires_them_first(self, trial: Trial, access: Access) -> None:
+        catch_up = CatchUp(Missed.ALL, max_runs=10_000)
+        put = await trial.put(timing=Every(seconds=1), catch_up=catch_up, overlap=Overlap.ALLOW)
+        trial.clock.move(seconds=2345)
+        edited = await trial.edit(put, definition=replace(put.definition, timing=Every("1h")))
+        assert (edited.revision, edited.cursor.fired) == (2, 2345)
+        rows = (await access.dump())["runs"]
+        assert (len(rows), {row[2] for row in rows}) == (2345, {1})
+
+    async def test_while_all_firing_is_stopped_an_edit_fires_nothing_and_loses_nothing(
+        self, trial: Trial, access: Access
+    ) -> None:
+        put = await trial.put()
+        trial.clock.move(minutes=1)
+        await access.stop_firing(trial.clock.now())
+        await trial.edit(put, definition=replace(put.definition, payload='"corrected"'))
+        assert await trial.runs(put) == []
+        assert (await trial.fire()).windows == 0
+        await access.stop_firing(None)
+        await trial.fire()
+        (run,) = await trial.runs(put)
+        assert (run.status, run.revision) == ("pending", 2)
+
+    async def test_while_all_firing_is_stopped_a_new_timing_skips_what_is_due(
+        self, trial: Trial, access: Access
+    ) -> None:
+        put = await trial.put()
+        trial.clock.move(minutes=3)
+        await access.stop_firing(trial.clock.now())
+        await trial.edit(put, definition=replace(put.definition, timing=Every("1h")))
+        (row,) = await trial.runs(put)
+        assert (row.status, row.reason, row.window_count, row.revision) == ("skipped", "missed", 3, 1)
+
+    async def test_no_revision_is_made_when_the_store_s_clock_has_leapt(self, trial: Trial, access: Access) -> None:
+        put = await trial.put()
+        trial.clock.move(minutes=1)
+        now = trial.clock.now()
+        before = await access.dump()
+        edit = partial(editing.edit, definition=replace(put.definition, payload="1"), by="ann")
+        for expected in ((now - 5000, now - 1), (now + 1, now + 5000)):
+            with pytest.raises(StoreUnavailable, match="leapt"):
+                await trial.store.change_schedule(put.id, edit, expected=expected)
+        assert await access.dump() == before
+        edited = await trial.store.change_schedule(put.id, edit, expected=(now - 1, now + 1))
+        assert edited is not None
+        assert edited.revision == 2
+        rest = partial(editing.pause, reason="the clock is mad", by="ann")
+        paused = await trial.store.change_schedule(put.id, rest, expected=(now + 1, now + 2))
+        assert paused is not None
+        assert not paused.enabled, "what stops a schedule is never refused"
 
     async def test_nothing_fires_when_the_store_s_clock_has_leapt(self, trial: Trial, access: Access) -> None:
         await trial.put()
