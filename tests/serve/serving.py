@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 ROOT = Path(__file__).parents[2]
-COMMAND = (sys.executable, "-c", "from duly.cli import main; main()")
+COMMAND = (sys.executable, "-m", "duly")
 Found = TypeVar("Found")
 
 
@@ -102,6 +102,11 @@ class Served:
             assert time.monotonic() < give_up_at, f"waited {within} s for {what}\n{self.said()[-3000:]}"
             time.sleep(0.05)
         return found
+
+    def let_pass(self, seconds: float) -> None:
+        """Let time pass, to show that nothing happens meanwhile."""
+        over_at = time.monotonic() + seconds
+        self.until(lambda: time.monotonic() > over_at, "time to pass", within=seconds + 10)
 
     def ask(self, path: str, body: object = None, *, method: str | None = None) -> Answer:
         data = None if body is None else json.dumps(body).encode()

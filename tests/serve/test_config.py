@@ -8,7 +8,7 @@ import pytest
 
 from duly import Cron, Every, Retry
 from duly.config import Loaded, debugging, load, wants_colour
-from duly.core.errors import ConfigurationError
+from duly.core.errors import ConfigurationError, ValidationFailed
 
 
 class Place:
@@ -141,7 +141,8 @@ def test_a_wrong_variable_is_named(place: Place) -> None:
 
 
 def test_a_wrong_flag_is_named(place: Place) -> None:
-    assert place.refusal(flags={"database.url": ""}).startswith("flag --database-url is not usable; expected a URL")
+    with pytest.raises(ValidationFailed, match=r"^--port is 0\.5; expected a whole number 1-65535"):
+        place.load({"api.port": 0.5})
 
 
 def test_a_file_that_was_named_must_exist(place: Place) -> None:

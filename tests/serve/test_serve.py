@@ -90,7 +90,7 @@ def test_without_the_scheduler_a_due_schedule_stays_due(serve: Serve) -> None:
     served = serve("--roles", "api,worker").ready()
     made = served.ask("/api/v1/schedules", {"name": "k", "key": "k", "everyMs": 1000, "jobType": "x"}).json
     due_at = made["nextFireAt"]
-    _wait_seconds(served, 3)
+    served.let_pass(3)
     assert served.runs() == []
     assert served.ask("/api/v1/schedules/k").json["nextFireAt"] == due_at, "still due"
     other = serve("--roles", "scheduler").ready()
@@ -101,7 +101,7 @@ def test_without_the_scheduler_a_due_schedule_stays_due(serve: Serve) -> None:
 def test_without_the_worker_nothing_is_claimed(serve: Serve, shop: Path) -> None:
     served = serve("--app", "shop:app", "--roles", "api,scheduler").ready()
     run = served.ask("/api/v1/runs", {"jobType": "nap", "payload": {"seconds": 0}}).json
-    _wait_seconds(served, 3)
+    served.let_pass(3)
     assert served.ask(f"/api/v1/runs/{run['id']}").json["status"] == "pending"
     worker = serve("--app", "shop:app", command="worker").ready()
     served.until(lambda: served.ask(f"/api/v1/runs/{run['id']}").json["status"] == "completed", "the worker's work")
@@ -123,7 +123,7 @@ def test_the_api_alone_neither_fires_nor_works(serve: Serve, shop: Path) -> None
     served = serve("--app", "shop:app", command="api").ready()
     assert "roles api" in served.said()
     served.ask("/api/v1/runs", {"jobType": "nap", "payload": {"seconds": 0}})
-    _wait_seconds(served, 2.5)
+    served.let_pass(2.5)
     assert [run["status"] for run in served.runs()] == ["pending"], "no tick fired, no nap was taken"
     assert served.end() == 0
 
@@ -224,12 +224,6 @@ def _clients_that_stay(served: Served) -> list[socket.socket]:
     deaf.sendall(b"GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n")
     served.until(lambda: deaf.recv(10, socket.MSG_PEEK), "the long answer to begin")
     return [idle, half, deaf]
-
-
-def _wait_seconds(served: Served, seconds: float) -> None:
-    """Let time pass, to show that nothing happens meanwhile."""
-    over_at = time.monotonic() + seconds
-    served.until(lambda: time.monotonic() > over_at, "time to pass")
 
 
 def _listening(served: Served) -> set[str]:

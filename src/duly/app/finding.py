@@ -25,8 +25,9 @@ def find_app(spec: str, folder: Path | None = None) -> Duly:
     """
     place = str((folder or Path.cwd()).resolve())
     name, colon, attribute = spec.partition(":")
-    if not name or not all(part.isidentifier() for part in name.split(".")) or (colon and not attribute):
-        hint = f"; for the file {name} write {Path(name).stem}:{attribute or 'app'}" if name.endswith(".py") else ""
+    is_file = name.endswith(".py")
+    if is_file or not all(part.isidentifier() for part in name.split(".")) or (colon and not attribute):
+        hint = f"; for the file {name} write {Path(name).stem}:{attribute or 'app'}" if is_file else ""
         raise ConfigurationError(f"--app is {spec!r}; expected {EXPECTED}{hint}")
     if place not in sys.path:
         sys.path.insert(0, place)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from duly.core.errors import ConfigurationError
+from duly.core.errors import ConfigurationError, DulyError, ValidationFailed
 
 from .declared import read_schedules
 from .masking import mask
@@ -72,7 +72,8 @@ def load(
 ) -> Loaded:
     """Read everything once. ``flags`` are by dotted name; None in them was not given.
 
-    ``config`` is the ``--config`` flag. A file that was named must exist; the usual ones need not. Where several
+    A wrong flag is ``ValidationFailed``, anything else that is wrong ``ConfigurationError``. ``config`` is the
+    ``--config`` flag. A file that was named must exist; the usual ones need not. Where several
     exist, a value comes from the strongest that has it.
     """
     found = process_environment() if environment is None else environment
@@ -98,7 +99,9 @@ def _find(
 ) -> tuple[Any, str]:
     if flags.get(option.path) is not None:
         flag = "--" + (option.name if option.section != "database" else option.path).replace(".", "-").replace("_", "-")
-        return _read(option.kind.read, flags[option.path], f"flag {flag}", secret=option.secret), f"flag {flag}"
+        return _read(option.kind.read, flags[option.path], flag, secret=option.secret, error=ValidationFailed), (
+            f"flag {flag}"
+        )
     for variable in option.variables:
         if (given := _variable(option, variable, environment)) is not None:
             text, origin = given
@@ -133,12 +136,19 @@ def _meant_for_us(variable: str, text: str) -> bool:
     return not (variable.endswith("PORT") and text.startswith("tcp://"))
 
 
-def _read(read: Callable[[Any], Any], value: object, where: str, *, secret: bool = False) -> Any:
+def _read(
+    read: Callable[[Any], Any],
+    value: object,
+    where: str,
+    *,
+    secret: bool = False,
+    error: type[DulyError] = ConfigurationError,
+) -> Any:
     try:
         return read(value)
     except Refused as refused:
         shown = "not usable" if secret else f'"{value}"' if isinstance(value, str) else repr(value)
-        raise ConfigurationError(f"{where} is {shown}; expected {refused}") from None
+        raise error(f"{where} is {shown}; expected {refused}") from None
 
 
 def _files(config: str | Path | None, environment: Mapping[str, str], folder: Path) -> list[File]:

@@ -30,6 +30,7 @@ class Janitor:
         self._observer = observer
         self._guard = guard
         self._session = session
+        self._told_unknown = False
 
     async def run_once(self) -> float:
         """Do one small round; answer the seconds to the next."""
@@ -45,8 +46,9 @@ class Janitor:
         await self._store.resume_expired_pauses(limit=BATCH)
         await self._store.release_stuck_lanes(limit=BATCH)
         unknown = await self._store.hold_unknown_jobs()
-        if unknown:
+        if unknown or self._told_unknown:  # also when there are none any more
             self._observer.jobs_unknown(unknown)
+        self._told_unknown = bool(unknown)
         unheard = await self._store.end_unheard_topics(patience_ms=self._settings.lease_ms * 2, limit=BATCH)
         if unheard:
             self._observer.topics_unheard(unheard)

@@ -49,7 +49,10 @@ _EVENTS = [name for name in vars(Observer) if not name.startswith("_")]
 
 
 class LogObserver(Observer):
-    """Writes what an operator must see to the log; never payloads."""
+    """Writes what an operator must see to the log; never payloads. What lasts is written once, when it begins."""
+
+    def __init__(self) -> None:
+        self._unknown: set[str] = set()
 
     def schedule_set_aside(self, schedule_id: str, error: str) -> None:
         log.error("schedule %s set aside: %s", schedule_id, error, extra={"schedule_id": schedule_id})
@@ -83,7 +86,14 @@ class LogObserver(Observer):
 
     def jobs_unknown(self, jobs: Sequence[tuple[str, int]]) -> None:
         for job, runs in jobs:
-            log.warning("no live worker knows job %r: %d runs wait", job, runs)
+            if job not in self._unknown:
+                log.warning(
+                    "no live worker knows job %r: %d runs wait; start one that has it (`duly worker --app MODULE:APP`),"
+                    " or correct the name",
+                    job,
+                    runs,
+                )
+        self._unknown = {job for job, _ in jobs}
 
     def topics_unheard(self, runs: Sequence[tuple[str, str]]) -> None:
         for run_id, topic in runs:

@@ -1,0 +1,43 @@
+"""A FastAPI app with duly inside it: start as many web workers as you like, every window fires once.
+
+    DULY_DATABASE_URL=sqlite:///shop.db uvicorn examples.fastapi_app:web --workers 8
+
+Each worker fires and runs; the store sees to it that they never do the same thing twice. The REST API of duly is
+mounted under /duly, behind whatever guards the app has.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+import duly
+from duly.api.application import application
+
+scheduler = duly.Duly()  # on DULY_DATABASE_URL, else on duly.db in this folder
+
+
+@scheduler.every("1s", name="tick", overlap="allow")
+async def tick(run: duly.RunContext) -> str:
+    return f"the window of {run.scheduled_at:%H:%M:%S}"
+
+
+@scheduler.job()
+async def send_reminder(user: int) -> str:
+    return f"reminded user {user}"
+
+
+@asynccontextmanager
+async def lifespan(web: FastAPI) -> AsyncIterator[None]:
+    async with scheduler:
+        yield
+
+
+web = FastAPI(lifespan=lifespan)
+web.mount("/duly", application(scheduler))
+
+
+@web.post("/reminders/{user}")
+async def remind(user: int) -> dict[str, str]:
+    run = await scheduler.enqueue(send_reminder.bind(user=user))
+    return {"run": run.id}
