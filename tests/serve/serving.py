@@ -39,7 +39,7 @@ class Said:
         return self.err.splitlines()
 
 
-def duly(*arguments: str, folder: Path, within: float = 60, **variables: str) -> Said:
+def duly(*arguments: str, folder: Path, **variables: str) -> Said:
     """Run a command to its end."""
     done = subprocess.run(
         [*COMMAND, *arguments],
@@ -47,7 +47,7 @@ def duly(*arguments: str, folder: Path, within: float = 60, **variables: str) ->
         env=environment(**variables),
         capture_output=True,
         text=True,
-        timeout=within,
+        timeout=100,
         check=False,
         stdin=subprocess.DEVNULL,
     )

@@ -62,7 +62,8 @@ class JsonFormatter(logging.Formatter):
             event["error.type"] = type(error).__qualname__
             event["error.message"] = str(error)
             event["error.stack"] = "".join(traceback.format_exception(error))
-        return msgspec.json.encode(event, enc_hook=str).decode()
+        line = msgspec.json.encode(event, enc_hook=str).decode()
+        return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
 
 
 class ConsoleFormatter(logging.Formatter):

@@ -1,0 +1,159 @@
+"""Metrics change when provoked, in Prometheus' own words; logs are one line per event, harmless to a terminal."""
+
+import asyncio
+import io
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from duly import Duly, Every, RunContext, RunStatus, Settings
+from duly.api.health import health_of
+from duly.app.watching import store_name
+from duly.core.errors import OutcomeUnknown, StoreError, StoreUnavailable
+from duly.core.version import VERSION
+from duly.telemetry.exposition import Exposition
+from duly.telemetry.logs import ConsoleFormatter, JsonFormatter, configure, escaped
+from duly.telemetry.metrics import Metrics
+from duly.testing import ManualClock
+
+
+def samples(text: bytes) -> dict[str, float]:
+    """Every sample by its name and labels."""
+    return {
+        sample.name + "".join(f"{{{name}={value}}}" for name, value in sorted(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(text.decode())
+        for sample in family.samples
+    }
+
+
+def test_each_number_counts_what_it_says() -> None:
+    metrics = Metrics()
+    metrics.windows_fired(3, 2, 1, [5, 40, 20_000])
+    metrics.windows_skipped([("overlap", 1), ("missed", 4), ("overlap", 1)])
+    metrics.runs_ended({"a": RunStatus.COMPLETED, "b": RunStatus.COMPLETED, "c": RunStatus.FAILED})
+    metrics.settlements_lost(["a"])
+    metrics.runs_recovered([1], ["a", "b"])
+    metrics.session_lost(1)
+    metrics.schedule_set_aside("s", "broken")
+    metrics.clock_jumped(9000)
+    for error in (StoreUnavailable("x"), OutcomeUnknown("x"), StoreError("x"), ValueError("x")):
+        metrics.loop_failed("scheduler", error)
+    metrics.beat_failed(StoreUnavailable("x"))
+    found = samples(Exposition(metrics, store="sqlite").text(None)[0])
+    expected = {
+        "duly_fires_total{outcome=fired}": 3,
+        "duly_fires_total{outcome=skipped}": 2,
+        "duly_fires_total{outcome=duplicate}": 1,
+        "duly_skipped_windows_total{reason=overlap}": 2,
+        "duly_skipped_windows_total{reason=missed}": 4,
+        "duly_runs_total{outcome=completed}": 2,
+        "duly_runs_total{outcome=failed}": 1,
+        "duly_runs_total{outcome=cancelled}": 0,
+        "duly_stale_writes_rejected_total": 1,
+        "duly_runs_recovered_total": 2,
+        "duly_sessions_lost_total": 1,
+        "duly_schedules_set_aside_total": 1,
+        "duly_clock_jumps_total": 1,
+        "duly_store_errors_total{kind=unavailable}": 2,
+        "duly_store_errors_total{kind=unknown_outcome}": 1,
+        "duly_store_errors_total{kind=refused}": 1,
+        "duly_loop_failures_total{loop=scheduler}": 4,
+        "duly_loop_failures_total{loop=heartbeat}": 1,
+        "duly_schedule_lag_seconds_bucket{le=0.01}": 1,
+        "duly_schedule_lag_seconds_bucket{le=0.05}": 2,
+        "duly_schedule_lag_seconds_bucket{le=30.0}": 3,
+        "duly_schedule_lag_seconds_bucket{le=+Inf}": 3,
+        "duly_schedule_lag_seconds_count": 3,
+        "duly_schedule_lag_seconds_sum": 20.045,
+    }
+    assert {name: found.get(name) for name in expected} == expected
+
+
+async def test_a_running_app_is_seen_in_its_metrics_and_the_store_is_asked_every_few_seconds_only(
+    database_url: str,
+) -> None:
+    clock = ManualClock()
+    app = Duly(database_url, settings=Settings(poll=0.05))
+    health = health_of(app, clock=clock)
+
+    @app.job("ok")
+    async def ok(run: RunContext) -> None: ...
+
+    async def scrape() -> dict[str, float]:
+        return samples((await health.answers["/metrics"]("", "")).body)
+
+    async with app:
+        await app.schedules.create("often", Every(seconds=1), job="ok", overlap="allow")
+        await app.schedules.create("nobody", Every(seconds=1), job="unknown")
+        found = await scrape()
+        for _ in range(400):
+            if found["duly_skipped_windows_total{reason=overlap}"]:
+                break
+            await asyncio.sleep(0.05)
+            found = await scrape()
+        await app.runs.wait((await app.enqueue("ok")).id, timeout=20)
+        assert (await scrape())["duly_queue_depth{state=ready}"] == found["duly_queue_depth{state=ready}"] == 0, "kept"
+        await clock.advance(seconds=5)
+        found = await scrape()
+        assert found["duly_queue_depth{state=ready}"] + found["duly_queue_depth{state=unknown_job}"] == 1
+        assert found["duly_runs_total{outcome=completed}"] >= 2
+        assert found["duly_fires_total{outcome=fired}"] >= 2
+        assert found["duly_claims_total"] >= found["duly_attempts_total{outcome=completed}"] >= 2
+        assert found["duly_run_duration_seconds_count"] >= 2
+        assert found["duly_build_info{store=" + store_name(app) + "}{version=" + VERSION + "}"] == 1
+
+
+async def test_an_app_that_does_not_run_is_not_ready() -> None:
+    app = Duly("sqlite:///:memory:")
+    health = health_of(app)
+    reply = await health.answers["/readyz"]("", "")
+    assert (reply.status, reply.media_type) == (503, "application/problem+json")
+    assert (await health.answers["/livez"]("", "")).status == 200
+    async with app:
+        health._looked_at = float("-inf")
+        assert (await health.answers["/readyz"]("verbose", "")).status == 200
+        health.phase = "stopping"
+        assert json.loads((await health.answers["/readyz"]("", "")).body)["detail"] == "process: stopping"
+
+
+@pytest.fixture
+def root() -> Iterator[logging.Logger]:
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    yield root
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    logging.captureWarnings(False)
+    logging.getLogger("uvicorn").setLevel(logging.NOTSET)
+
+
+def test_json_logs_have_the_agreed_keys(root: logging.Logger) -> None:
+    out = io.StringIO()
+    configure("info", "auto", colour=False, stream=out)
+    log = logging.getLogger("shop")
+    log.debug("too much")
+    log.warning("run %s\nfailed", "r1", extra={"run_id": "r1", "attempt": 2, "payload": {"card": 1}})
+    try:
+        raise ValueError("no")
+    except ValueError:
+        log.exception("broken")
+    first, second = (json.loads(line) for line in out.getvalue().splitlines())
+    ts = first.pop("ts")
+    assert len(ts) == len("2026-11-16T00:00:00.000Z")
+    assert ts.endswith("Z")
+    assert first == {"level": "warning", "logger": "shop", "event": "run r1\nfailed", "run_id": "r1", "attempt": 2}
+    assert (second["error.type"], second["error.message"]) == ("ValueError", "no")
+    assert "Traceback" in second["error.stack"]
+
+
+def test_what_is_logged_cannot_move_the_cursor_or_forge_a_line() -> None:
+    record = logging.LogRecord("x", logging.INFO, "f", 1, "a\nfake line \x1b[2J \x07 \u2028", None, None)
+    line = ConsoleFormatter(colour=False).format(record)
+    assert "\n" not in line
+    assert "\x1b" not in line
+    assert r"a\nfake line \x1b[2J \x07 \u2028" in line
+    assert len(JsonFormatter().format(record).splitlines()) == 1
+    assert escaped("tab\tstays, ümlaut stays") == "tab\tstays, ümlaut stays"
