@@ -13,6 +13,7 @@ from duly import Duly, Every, RunContext, RunStatus, Settings
 from duly.api.health import health_of
 from duly.app.watching import store_name
 from duly.core.errors import OutcomeUnknown, StoreError, StoreUnavailable
+from duly.core.run import Reason, SkippedWindows
 from duly.core.version import VERSION
 from duly.telemetry.exposition import Exposition
 from duly.telemetry.logs import ConsoleFormatter, JsonFormatter, configure, escaped
@@ -29,10 +30,18 @@ def samples(text: bytes) -> dict[str, float]:
     }
 
 
+def skipped(reason: Reason, windows: int) -> SkippedWindows:
+    return SkippedWindows(
+        id="i", schedule_id="s", revision=1, since=0, window_at=0, windows=windows, job="j", queue="q", reason=reason,
+        fired_at=0,
+    )  # fmt: skip
+
+
 def test_each_number_counts_what_it_says() -> None:
     metrics = Metrics()
     metrics.windows_fired(3, 2, 1, [5, 40, 20_000])
-    metrics.windows_skipped([("overlap", 1), ("missed", 4), ("overlap", 1)])
+    metrics.windows_skipped([skipped(Reason.OVERLAP, 1), skipped(Reason.MISSED, 4), skipped(Reason.OVERLAP, 1)])
+    metrics.topics_unheard([("r", "t")])
     metrics.runs_ended({"a": RunStatus.COMPLETED, "b": RunStatus.COMPLETED, "c": RunStatus.FAILED})
     metrics.settlements_lost(["a"])
     metrics.runs_recovered([1], ["a", "b"])
@@ -53,6 +62,7 @@ def test_each_number_counts_what_it_says() -> None:
         "duly_runs_total{outcome=failed}": 1,
         "duly_runs_total{outcome=cancelled}": 0,
         "duly_stale_writes_rejected_total": 1,
+        "duly_runs_unheard_total": 1,
         "duly_runs_recovered_total": 2,
         "duly_sessions_lost_total": 1,
         "duly_schedules_set_aside_total": 1,

@@ -50,6 +50,7 @@ class _Collector(Collector):
         yield _counters("duly_loop_failures", "Passes of the engine's loops that failed.", "loop", m.loop_failures)
         yield CounterMetricFamily("duly_claims", "Runs that this process claimed and started.", m.claims)
         yield CounterMetricFamily("duly_stale_writes_rejected", "Ends of attempts that came too late.", m.stale_writes)
+        yield CounterMetricFamily("duly_runs_unheard", "Runs of topics that nobody listens to.", m.unheard)
         yield CounterMetricFamily("duly_runs_recovered", "Runs taken from dead instances.", m.recovered)
         yield CounterMetricFamily("duly_sessions_lost", "Times this process was declared dead.", m.sessions_lost)
         yield CounterMetricFamily("duly_schedules_set_aside", "Schedules that could not be fired.", m.set_aside)

@@ -69,6 +69,7 @@ class Metrics(Observer):
         self.store_errors: Counter[str] = Counter({"unavailable": 0, "unknown_outcome": 0, "refused": 0})
         self.loop_failures: Counter[str] = Counter()
         self.claims = 0
+        self.unheard = 0
         self.stale_writes = 0
         self.recovered = 0
         self.sessions_lost = 0
@@ -107,6 +108,9 @@ class Metrics(Observer):
 
     def runs_ended(self, ended: Mapping[str, RunStatus]) -> None:
         self.runs.update(ended.values())
+
+    def topics_unheard(self, runs: Sequence[tuple[str, str]]) -> None:
+        self.unheard += len(runs)
 
     def settlements_lost(self, run_ids: Sequence[str]) -> None:
         self.stale_writes += len(run_ids)
