@@ -15,7 +15,19 @@ from duly.cli.failing import exit_code
 from duly.core import errors
 from tests.cli.conftest import Duly, Spawn, clean_environment
 
-HEAVY = ("asyncio", "fastapi", "httpx2", "msgspec", "apsw", "psycopg", "pydantic", "starlette", "uvicorn", "duly.app")
+HEAVY = (
+    "asyncio",
+    "importlib.resources",
+    "fastapi",
+    "httpx2",
+    "msgspec",
+    "apsw",
+    "psycopg",
+    "pydantic",
+    "starlette",
+    "uvicorn",
+    "duly.app",
+)
 
 
 @pytest.mark.parametrize(
@@ -47,6 +59,14 @@ def test_every_command_has_help(duly: Duly, name: str) -> None:
     done = duly(name, "-h")
     assert done.exit_code == 0
     assert done.stdout.startswith(f"Usage: duly {name}")
+
+
+@pytest.mark.parametrize("arguments", [[], ["schedule"], ["cron"], ["db"]], ids=lambda arguments: " ".join(arguments))
+def test_a_group_alone_shows_what_is_in_it(duly: Duly, arguments: list[str]) -> None:
+    done = duly(*arguments)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith("Usage: duly ")
+    assert "\nCommands:\n" in done.stderr
 
 
 def test_the_module_runs_as_the_command(spawn: Spawn) -> None:
@@ -121,11 +141,13 @@ def test_ctrl_c_is_exit_code_130() -> None:
     assert "Traceback" not in done.stderr
 
 
-def in_a_terminal(arguments: list[str], env: dict[str, str] | None = None) -> str:
-    """What ``duly`` prints when it is looked at."""
+def in_a_terminal(arguments: list[str], env: dict[str, str] | None = None, typed: str = "") -> str:
+    """What ``duly`` prints when it is looked at, and typed at."""
     ours, theirs = pty.openpty()
+    os.write(ours, typed.encode())
     subprocess.run(
         [sys.executable, "-m", "duly", *arguments],
+        stdin=theirs,
         stdout=theirs,
         stderr=theirs,
         env=clean_environment(env),
@@ -173,3 +195,13 @@ def test_completion_knows_the_commands(spawn: Spawn) -> None:
 
 def test_the_entry_point_is_the_root(tmp_path: Path) -> None:
     assert main.name == "main"
+
+
+def test_on_a_terminal_what_cannot_be_undone_is_asked_about(duly: Duly) -> None:
+    duly("schedule", "create", "k", "--every", "1h", "--job", "j")
+    kept = in_a_terminal(["schedule", "delete", "k"], typed="n\n")
+    assert "Delete schedule k? [y/N]" in kept
+    assert "nothing was changed" in kept
+    assert duly("schedule", "list", "-o", "name").stdout == "k\n"
+    assert "deleted schedule k" in in_a_terminal(["schedule", "delete", "k"], typed="y\n")
+    assert duly("schedule", "list", "-o", "name").stdout == ""

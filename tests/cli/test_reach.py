@@ -1,5 +1,6 @@
 """Which store or server a command works on, and what happens where there is none."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -119,3 +120,17 @@ def test_settings_hold_for_commands_too(duly: Duly) -> None:
     often = ("schedule", "create", "k", "--every", "200ms", "--job", "j")
     assert duly(*often).exit_code == 2
     assert duly(*often, env={"DULY_MIN_INTERVAL_MS": "100"}).exit_code == 0
+
+
+def test_a_missing_extra_is_named(duly: Duly, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("httpx2", "psycopg", "yaml"):
+        monkeypatch.setitem(sys.modules, name, None)
+    for name in [name for name in sys.modules if name.startswith("duly.store.postgres.")]:
+        monkeypatch.delitem(sys.modules, name)
+    server = duly("schedule", "list", "--server", "http://127.0.0.1:1")
+    assert (server.exit_code, "pip install 'duly[client]'" in server.stderr) == (78, True)
+    postgres = duly("schedule", "list", "--database-url", "postgresql://127.0.0.1:1/x")
+    assert (postgres.exit_code, "pip install 'duly[postgres]'" in postgres.stderr) == (78, True)
+    (tmp_path / "body.yaml").write_text("key: k\n")
+    yaml = duly("schedule", "create", "-f", "body.yaml")
+    assert (yaml.exit_code, "give the body as JSON" in yaml.stderr) == (2, True)

@@ -50,6 +50,9 @@ class Refused(click.ClickException):
 
 def report(error: Exception) -> int:
     """Say on stderr what went wrong; answer the exit code."""
+    if type(error).__name__ == "NoArgsIsHelpError":  # by name: older versions of click have none
+        click.echo(str(error), err=True)
+        return USAGE
     message, advice, code = _explained(error)
     click.echo(f"duly: {' '.join(message.split())}", err=True)
     if advice:

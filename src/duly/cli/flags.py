@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -202,7 +201,7 @@ def _jitter(value: str) -> dict[str, int]:
 def read_body(file: str) -> dict[str, Any]:
     """A REST body from a file or stdin."""
     text = read_text("--file", file)
-    body = _yaml(text) if Path(file).suffix in (".yaml", ".yml") else read_json("--file", text)
+    body = _yaml(text) if file.endswith((".yaml", ".yml")) else read_json("--file", text)
     if not isinstance(body, dict):
         raise Refused(f"--file {file} holds {type(body).__name__}; expected an object, the body of a REST request")
     return body

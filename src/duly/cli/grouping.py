@@ -5,13 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from .failing import CTRL_C, report
 from .options import Choices
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class LazyGroup(click.Group):
@@ -32,6 +34,8 @@ class LazyGroup(click.Group):
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
         names = [CompletionItem(name, help=words) for name, (_, words) in sorted(self._lazy.items())]
         # Past the group's own method, which would import every command to ask what it does.
         return [item for item in names if item.value.startswith(incomplete)] + click.Command.shell_complete(

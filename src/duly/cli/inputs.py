@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any
 
 import click
@@ -28,7 +27,10 @@ def read_json(flag: str, given: str) -> Any:
 def read_text(flag: str, place: str) -> str:
     """The text of a file, or of stdin for ``-``."""
     try:
-        return sys.stdin.read() if place == "-" else Path(place).read_text("utf-8")
+        if place == "-":
+            return sys.stdin.read()
+        with open(place, encoding="utf-8") as file:
+            return file.read()
     except OSError as error:
         raise Refused(f"{flag}: {place!r} cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:

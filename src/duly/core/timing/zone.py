@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from datetime import datetime
 from functools import lru_cache
-from importlib import resources
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -155,12 +154,16 @@ def tz_version() -> str:
 def _load(name: str) -> Zone:
     if name == "UTC":
         return Zone(name, None)
+    from importlib import resources  # here and below: UTC needs none of it, and it takes as long as all the rest
+
     with resources.files("tzdata").joinpath("zoneinfo", *name.split("/")).open("rb") as data:
         return Zone(name, ZoneInfo.from_file(data, key=name))
 
 
 @lru_cache(maxsize=1)
 def _allowed_names() -> frozenset[str]:
+    from importlib import resources
+
     names = resources.files("tzdata").joinpath("zones").read_text("utf-8").split()
     return frozenset(name for name in names if "/" in name and name.partition("/")[0] in _REGIONS)
 
