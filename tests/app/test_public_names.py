@@ -47,6 +47,7 @@ def test_the_nouns_of_an_app_offer_these_verbs() -> None:
     }  # fmt: skip
     assert set(verbs(app.runs)) >= {"cancel", "get", "iterate", "list", "wait"}
     assert set(verbs(app)) >= {"cron", "enqueue", "every", "include", "job", "middleware", "run", "start", "stop"}
+    assert callable(app.sync.enqueue)
 
 
 def test_an_app_opens_nothing_until_it_runs(tmp_path, monkeypatch) -> None:

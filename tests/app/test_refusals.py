@@ -2,6 +2,7 @@
 
 import math
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -244,6 +245,9 @@ async def test_bad_questions_are_refused_too(make_app: MakeApp) -> None:
         lambda: Duly("duly.db"),
         lambda: Duly("sqlite://"),
         lambda: Duly("sqlite:///"),
+        lambda: Duly("sqlite:///duly.db?mode=ro"),
+        lambda: Duly("sqlite:///duly.db#main"),
+        lambda: Duly("sqlite:///50%.db"),
         lambda: Duly(roles="worker"),
         lambda: Duly(roles=("cook",)),
     ],
@@ -251,6 +255,11 @@ async def test_bad_questions_are_refused_too(make_app: MakeApp) -> None:
 def test_a_bad_app_is_refused_when_it_is_made(make: Any) -> None:
     with pytest.raises(ConfigurationError):
         make()
+
+
+async def test_percent_escapes_in_the_name_of_a_file_are_read(tmp_path: Path) -> None:
+    async with Duly(f"sqlite:///{tmp_path}/50%25%20of%3Fit.db", roles=()):
+        assert (tmp_path / "50% of?it.db").exists()
 
 
 def test_bad_settings_are_refused_and_say_why() -> None:

@@ -97,6 +97,17 @@ async def edit() -> None:
     await app.schedules.create("k", Every("1h"), job="x", overlap=5)  # type: ignore[arg-type]
 
 
+def sync() -> None:
+    made = app.sync.schedules.create("k", Every("1h"), job=send_reminder.bind(user=42), tags=["x"])
+    assert_type(made, Schedule)
+    assert_type(app.sync.schedules.get("k"), Schedule | None)
+    assert_type(app.sync.runs.wait(app.sync.enqueue("send-reminder", {"user": 42}).id, timeout=30), Run)
+    for schedule in app.sync.schedules.iterate(tag="x"):
+        assert_type(schedule, Schedule)
+    app.sync.schedules.update("k", colour="red")  # type: ignore[call-arg]
+    app.sync.enqueue("x", nope=1)  # type: ignore[call-arg]
+
+
 def bind() -> None:
     send_reminder.bind()  # type: ignore[call-arg]
     send_reminder.bind(user="x")  # type: ignore[arg-type]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
+from functools import partial
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, Unpack
 
 from duly.config import Settings, database_url
 from duly.core.errors import ConfigurationError
@@ -17,7 +18,7 @@ from duly.engine.listening import Listeners, is_arrival
 from duly.engine.middleware import Middleware, check_middleware
 from duly.engine.registry import Registry
 from duly.runtime.chance import Chance
-from duly.runtime.clock import Clock, SystemClock
+from duly.runtime.clock import BlockingClock, Clock, SystemClock
 from duly.runtime.events import LogObserver, Observer, Observers
 from duly.store.sql import SqlStore
 
@@ -25,13 +26,14 @@ from .building import Builder
 from .declared import Declared
 from .declaring import Declaration, Declaring
 from .jobs import Jobs
-from .life import Life, Lifespan, enter_lifespan
+from .life import Caller, Life, Lifespan, call_now, enter_lifespan
 from .runs import Runs
 from .schedules import Schedules
 from .signals import until_signalled
 from .stores import open_store
+from .sync import Opener, Sync
 from .telling import Telling
-from .words import UNSET, JobLike
+from .words import UNSET, JobLike, RunOptions
 
 NOT_OPEN = "this app is not open; use `async with app:`, or `await app.open()` if it is only to create and to look"
 LAST_WORDS = 1.0
@@ -77,6 +79,7 @@ class Duly(Declaring):
         self._telling = Telling(self._clock)
         self._tells_of_runs = False
         self._observers = Observers([LogObserver(), *observers])
+        self.sync = Sync(Opener(lambda: self._life, self._open_apart, self._nouns_alone))
         self._assemble(database_url(url), settings or Settings(), _check_roles(roles))
         for declared in schedules:
             self._declared.add(declared)
@@ -88,34 +91,50 @@ class Duly(Declaring):
         self._store.closed_until_open(NOT_OPEN)
         self._listeners = Listeners(self._registry, self._clock, self._store.get_schedule)
         self._life = Life(self._store)
-        builder = Builder(self.settings, self._registry, self._clock, self._chance)
+        self._builder = Builder(self.settings, self._registry, self._clock, self._chance)
         self._declared = Declared(
-            self._store, builder, self._clock, app=self.name, sync=self._sync, scheduler="scheduler" in roles
+            self._store, self._builder, self._clock, app=self.name, sync=self._sync, scheduler="scheduler" in roles
         )
-        self.schedules = Schedules(
-            self._store,
+        self.schedules, self.runs = self._nouns(self._store, self._clock, call_now)
+
+    def _nouns(self, store: SqlStore, clock: Clock, call: Caller, *, alone: bool = False) -> tuple[Schedules, Runs]:
+        tell = partial(call, self._life.tell)
+        schedules = Schedules(
+            store,
             self.settings,
-            builder,
-            self._clock,
+            self._builder,
+            clock,
             self._chance,
-            on_schedules=self._schedules_changed,
-            on_runs=self._runs_changed,
-            tell=self._telling.schedule_changed,
-            expected_now=self._expected_now,
+            on_schedules=partial(tell, Instance.wake_scheduler),
+            on_runs=partial(tell, Instance.wake_worker),
+            tell=partial(call, self._telling.schedule_changed),
+            expected_now=self._life.expected_now,
+            alone=alone,
         )
-        self.runs = Runs(
-            self._store,
+        runs = Runs(
+            store,
             self.settings,
             self._registry,
-            self._clock,
+            clock,
             self._chance,
-            on_runs=self._runs_changed,
-            on_cancel=self._cancel_asked,
+            on_runs=partial(tell, Instance.wake_worker),
+            on_cancel=partial(tell, Instance.cancel_soon),
+            alone=alone,
         )
+        return schedules, runs
 
-    async def enqueue(self, job: JobLike, payload: Any = UNSET, **options: Any) -> Run:
+    def _nouns_alone(self, store: SqlStore) -> tuple[Schedules, Runs]:
+        """The nouns for a thread without an event loop."""
+        return self._nouns(store, BlockingClock(self._clock), self._life.call_soon, alone=True)
+
+    def _open_apart(self) -> SqlStore:
+        return open_store(self.url, self._clock, apart=True)
+
+    async def enqueue(
+        self, job: JobLike, payload: Any = UNSET, *, connection: Any = None, **options: Unpack[RunOptions]
+    ) -> Run:
         """Ask for one run of a job; see ``Runs.enqueue``."""
-        return await self.runs.enqueue(job, payload, **options)
+        return await self.runs.enqueue(job, payload, connection=connection, **options)
 
     @property
     def clock(self) -> Clock:
@@ -235,21 +254,6 @@ class Duly(Declaring):
     @property
     def _instance(self) -> Instance | None:
         return self._life.instance
-
-    def _schedules_changed(self) -> None:
-        if self._life.instance is not None:
-            self._life.instance.wake_scheduler()
-
-    def _expected_now(self) -> tuple[float, float] | None:
-        return None if self._life.instance is None else self._life.instance.expected_now()
-
-    def _runs_changed(self) -> None:
-        if self._life.instance is not None:
-            self._life.instance.wake_worker()
-
-    def _cancel_asked(self) -> None:
-        if self._life.instance is not None:
-            self._life.instance.cancel_soon()
 
 
 def _check_roles(roles: Sequence[str]) -> tuple[str, ...]:

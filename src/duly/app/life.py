@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
+import os
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from typing import Any
 
 from duly.core.errors import ConfigurationError
 from duly.engine.instance import Instance
+from duly.store.direct import DirectDriver
 from duly.store.sql import SqlStore
+
+Caller = Callable[..., None]
+"""Calls a function with arguments, now or on another thread."""
 
 Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
 
@@ -19,7 +25,10 @@ class Life:
 
     def __init__(self, store: SqlStore) -> None:
         self._store = store
+        self.driver = DirectDriver(store.driver)
         self._opened = 0
+        self._opened_by = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._starting = False
         self._lifespan = AsyncExitStack()
         self.instance: Instance | None = None
@@ -28,9 +37,35 @@ class Life:
     def begun(self) -> bool:
         return self._starting or self.instance is not None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the store is open in this process; a child that was forked meanwhile has no use of it."""
+        return self._opened > 0 and self._opened_by == os.getpid()
+
+    @property
+    def is_inherited(self) -> bool:
+        """Whether the store was open in the process that this one was forked from."""
+        return self._opened > 0 and self._opened_by != os.getpid()
+
+    def tell(self, word: Callable[[Instance], None]) -> None:
+        """Tell the instance something, if one runs."""
+        if self.instance is not None:
+            word(self.instance)
+
+    def expected_now(self) -> tuple[float, float] | None:
+        """Where the store's clock may be now, as the running instance knows it; None without one."""
+        return None if self.instance is None else self.instance.expected_now()
+
+    def call_soon(self, function: Callable[..., None], *args: Any) -> None:
+        """Call a function on the loop of the open app, from another thread; without one nobody is there to hear."""
+        if self.is_open and self._loop is not None:
+            with suppress(RuntimeError):  # the loop was closed this moment
+                self._loop.call_soon_threadsafe(function, *args)
+
     async def open(self) -> None:
         if self._opened == 0:
             await self._store.open()
+            self._opened_by, self._loop = os.getpid(), asyncio.get_running_loop()
         self._opened += 1
 
     async def close(self) -> None:
@@ -71,6 +106,10 @@ class Life:
                 await self._lifespan.aclose()
         finally:
             await self.close()
+
+
+def call_now(function: Callable[..., None], *args: Any) -> None:
+    function(*args)
 
 
 async def enter_lifespan(lifespan: Lifespan, app: Any, stack: AsyncExitStack) -> Any:

@@ -6,8 +6,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import datetime
-from inspect import signature
-from typing import Any
+from typing import Any, Unpack
 
 from duly.config import Settings
 from duly.core.errors import EnqueueFailure, StoreError, WaitTimeout
@@ -36,7 +35,7 @@ from .checking import (
     timeout_in_ms,
 )
 from .payload import encode_payload
-from .words import UNSET, JobLike
+from .words import UNSET, JobLike, RunFilters, RunOptions
 
 FIRST_LOOK = 0.02
 LONGEST_LOOK = 0.5
@@ -56,6 +55,7 @@ class Runs:
         *,
         on_runs: Callable[[], None],
         on_cancel: Callable[[], None],
+        alone: bool = False,
     ) -> None:
         self._store = store
         self._settings = settings
@@ -65,25 +65,28 @@ class Runs:
         self._on_runs = on_runs
         self._on_cancel = on_cancel
         self._waiters: dict[str, set[asyncio.Event]] = defaultdict(set)
-        self._requests: Batcher[NewRequest, Run] = Batcher(self._enqueue, most=BULK)
+        batcher: Batcher[NewRequest, Run] = Batcher(self._enqueue, most=BULK)
+        self._enqueue_one = batcher.put_alone if alone else batcher.put
 
-    async def enqueue(self, job: JobLike, payload: Any = UNSET, *, connection: Any = None, **options: Any) -> Run:
+    async def enqueue(
+        self, job: JobLike, payload: Any = UNSET, *, connection: Any = None, **options: Unpack[RunOptions]
+    ) -> Run:
         """Ask for one run of a job, now or at ``run_at``; it is stored when this answers."""
-        check_words("enqueue", options, REQUEST_WORDS)
+        check_words("enqueue", options, RunOptions.__optional_keys__)
         request = self.request(job, payload, **options)
         if connection is not None:
             (run,) = await self._store.enqueue([request], connection=connection)
             return run
         try:
-            return await self._requests.put(request)
+            return await self._enqueue_one(request)
         except StoreError as error:
             raise _not_stored([request], error) from error
 
     async def enqueue_many(
-        self, job: JobLike, payloads: Sequence[Any], *, connection: Any = None, **options: Any
+        self, job: JobLike, payloads: Sequence[Any], *, connection: Any = None, **options: Unpack[RunOptions]
     ) -> list[Run]:
         """Ask for many runs of a job, one transaction per batch."""
-        check_words("enqueue_many", options, REQUEST_WORDS)
+        check_words("enqueue_many", options, RunOptions.__optional_keys__)
         requests = [self.request(job, payload, **options) for payload in payloads]
         made: list[Run] = []
         for start in range(0, len(requests), BULK):
@@ -119,11 +122,11 @@ class Runs:
             where = RunFilter(schedule_id=found.id, job=where.job, status=where.status)
         return await self._store.list_runs(where, limit=check_limit(limit), after=check_cursor(cursor))
 
-    async def iterate(self, **filters: Any) -> AsyncIterator[Run]:
+    async def iterate(self, **filters: Unpack[RunFilters]) -> AsyncIterator[Run]:
         """All pages, one run after another."""
         cursor: str | None = None
         while True:
-            page = await self.list(**{"limit": 200, **filters, "cursor": cursor})
+            page = await self.list(**({"limit": 200} | filters), cursor=cursor)
             for run in page.items:
                 yield run
             cursor = page.next_cursor
@@ -237,6 +240,3 @@ def _not_stored(requests: Sequence[NewRequest], error: StoreError) -> EnqueueFai
         id=ids[0],
         ids=ids,
     )
-
-
-REQUEST_WORDS = frozenset(signature(Runs.request).parameters) - {"self", "job", "payload"}

@@ -30,7 +30,7 @@ from .checking import check_cursor, check_jitter, check_limit, check_run_id, che
 from .editing import Merge, Replacement
 from .payload import encode_payload
 from .upcoming import Windows, check_count_of, preview, upcoming
-from .words import CHANGE_WORDS, OPTIONS, SCHEDULE_WORDS, UNSET, Changes, JobLike, Options
+from .words import CHANGE_WORDS, OPTIONS, SCHEDULE_WORDS, UNSET, Changes, JobLike, Options, ScheduleFilters
 
 BULK = 1000
 ABREAST = 2
@@ -64,6 +64,7 @@ class Schedules(Auditing):
         on_runs: Callable[[], None],
         tell: Callable[[str, Schedule], None],
         expected_now: Callable[[], tuple[float, float] | None],
+        alone: bool = False,
     ) -> None:
         self._store = store
         self._settings = settings
@@ -74,7 +75,9 @@ class Schedules(Auditing):
         self._on_runs = on_runs
         self._tell = tell
         self._expected_now = expected_now
-        self._puts: Batcher[NewSchedule, Schedule] = Batcher(self._put, most=BULK)
+        batcher: Batcher[NewSchedule, Schedule] = Batcher(self._put, most=BULK)
+        self._store_one = batcher.put_alone if alone else batcher.put
+        self._abreast = 1 if alone else ABREAST
 
     async def create(
         self,
@@ -91,7 +94,7 @@ class Schedules(Auditing):
         if connection is not None:
             (put,) = await self._store.put_schedules([new], connection=connection)
             return _unwrap(put)
-        return await self._puts.put(new)
+        return await self._store_one(new)
 
     async def create_many(self, schedules: Sequence[Mapping[str, Any]], *, connection: Any = None) -> list[Schedule]:
         """Store many schedules, one transaction per batch; answers them in order, raises at the first refused."""
@@ -104,9 +107,10 @@ class Schedules(Auditing):
             return [_unwrap(put) for put in await self._store.put_schedules(new, connection=connection)]
         made: list[Schedule] = []
         batches = [new[start : start + BULK] for start in range(0, len(new), BULK)]
-        for start in range(0, len(batches), ABREAST):
+        for start in range(0, len(batches), self._abreast):
             # Side by side: while the database writes one batch, the next is made ready.
-            stored = await asyncio.gather(*map(self._store.put_schedules, batches[start : start + ABREAST]))
+            writes = [self._store.put_schedules(batch) for batch in batches[start : start + self._abreast]]
+            stored = [await writes[0]] if len(writes) == 1 else await asyncio.gather(*writes)
             made += [_unwrap(put) for puts in stored for put in puts]
         if made:
             self._on_schedules()
@@ -140,11 +144,11 @@ class Schedules(Auditing):
         )
         return await self._store.list_schedules(where, limit=check_limit(limit), after=check_cursor(cursor))
 
-    async def iterate(self, **filters: Any) -> AsyncIterator[Schedule]:
+    async def iterate(self, **filters: Unpack[ScheduleFilters]) -> AsyncIterator[Schedule]:
         """All pages, one schedule after another."""
         cursor: str | None = None
         while True:
-            page = await self.list(**{"limit": 200, **filters, "cursor": cursor})
+            page = await self.list(**({"limit": 200} | filters), cursor=cursor)
             for schedule in page.items:
                 yield schedule
             cursor = page.next_cursor

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from types import ModuleType
-from urllib.parse import urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from duly.core.errors import ConfigurationError
 from duly.runtime.clock import Clock, SystemClock
 from duly.store.inspection import Inspection
 from duly.store.sql import SqlStore
 
+MEMORY = ":memory:"
+BARE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 EXPECTED = "sqlite:///file.db (relative), sqlite:////absolute/file.db or postgresql://user@host/database"
 
 
-def open_store(url: str, clock: Clock, *, migrate: bool = False) -> SqlStore:
+def open_store(url: str, clock: Clock, *, migrate: bool = False, apart: bool = False) -> SqlStore:
     """Make the store of a URL; nothing is opened yet.
 
     An older schema of a file is upgraded when it is opened; that of a server, which others may use, only if
-    ``migrate`` says so.
+    ``migrate`` says so. ``apart``: beside the one that the app itself has.
     """
     scheme = urlsplit(url).scheme
     if scheme == "sqlite":
         from duly.store import sqlite
 
-        return sqlite.open_store(_sqlite_path(url), clock=clock)
+        path = _sqlite_path(url)
+        if apart and path == MEMORY:
+            raise ConfigurationError(
+                "a database in memory is its app's alone; open the app in this process first, or use a file"
+            )
+        return sqlite.open_store(path, clock=clock)
     if scheme in ("postgresql", "postgres"):
         from duly.store.postgres import postgres_store
 
@@ -77,7 +85,16 @@ def _unknown(url: str) -> ConfigurationError:
 
 
 def _sqlite_path(url: str) -> str:
+    """The path of a file, percent-escapes read; the options that other tools' URLs have are refused."""
     path = url.removeprefix("sqlite://")
     if not path.startswith("/") or path == "/":
         raise ConfigurationError(f"database URL {url!r} names no file; expected {EXPECTED}")
-    return path[1:]
+    for mark in "?#":
+        if mark in path:
+            raise ConfigurationError(
+                f"database URL {url!r} has {path[path.index(mark) :]!r} after the file, and SQLite takes no options"
+                f" here; leave it out, or write {quote(mark)} if it is part of the file's name"
+            )
+    if BARE_PERCENT.search(path):
+        raise ConfigurationError(f"database URL {url!r} has a % that begins no escape; write %25 for a percent sign")
+    return unquote(path[1:])

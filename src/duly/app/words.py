@@ -88,6 +88,41 @@ class JobOptions(Policies, total=False):
     sync: str
 
 
+class RunOptions(TypedDict, total=False):
+    """How a run that is enqueued is to be run; ``id`` is the caller's own, so that a repeated request is one run."""
+
+    run_at: datetime | None
+    queue: str
+    priority: int
+    max_attempts: int | None
+    timeout: float | None
+    id: str | None
+    tenant: str
+
+
+class ScheduleFilters(TypedDict, total=False):
+    """What a list of schedules may be narrowed by; ``limit`` is the size of a page."""
+
+    owner: str | None
+    tenant: str | None
+    job: str | None
+    topic: str | None
+    tag: str | None
+    status: str | None
+    enabled: bool | None
+    q: str | None
+    limit: int
+
+
+class RunFilters(TypedDict, total=False):
+    """What a list of runs may be narrowed by; ``limit`` is the size of a page."""
+
+    schedule: str | None
+    job: str | None
+    status: str | None
+    limit: int
+
+
 OPTIONS = Options.__optional_keys__
 SCHEDULE_WORDS = OPTIONS | {"key", "timing"}
 CHANGE_WORDS = Changes.__optional_keys__

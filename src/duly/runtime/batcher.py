@@ -33,6 +33,13 @@ class Batcher(Generic[In, Out]):
             self._flushing = loop.create_task(self._drain())
         return await answer
 
+    async def put_alone(self, item: In) -> Out:
+        """The same for a caller who has no event loop, and so nobody beside him: a batch of one."""
+        (answer,) = await self._flush([item])
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
     async def _drain(self) -> None:
         try:
             while self._waiting:

@@ -47,6 +47,24 @@ class SystemClock:
         return True
 
 
+class BlockingClock:
+    """Another clock, whose waits block the calling thread: for callers without an event loop."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+
+    def now(self) -> int:
+        return self._clock.now()
+
+    def steady(self) -> float:
+        return self._clock.steady()
+
+    async def wait(self, event: asyncio.Event, timeout: float | None) -> bool:
+        if not event.is_set():
+            time.sleep(3600.0 if timeout is None else timeout)  # noqa: ASYNC251 - no loop is there to be stopped
+        return event.is_set()
+
+
 async def turn() -> None:
     """Let the event loop run what is ready, once."""
     import asyncio

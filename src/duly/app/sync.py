@@ -1,0 +1,151 @@
+"""``app.sync``: every method without ``await``, for Django, Flask, scripts and handlers in threads.
+
+A call runs the very coroutine that ``await`` would run, in one step and on the calling thread, on a store whose calls
+block (``store/direct.py``): no event loop, no thread of its own, and about ten microseconds on top of the database.
+It uses the app's own store while the app is open in this process, else one that the first call opens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
+
+from duly.core.errors import ConfigurationError
+from duly.store.direct import run_direct
+
+from .opener import Opener
+from .runs import Runs
+from .schedules import Schedules
+
+Noun = TypeVar("Noun")
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
+
+__all__ = ["Opener", "Sync"]
+
+
+def _kind_of(method: Callable[..., Any]) -> type[Schedules] | type[Runs]:
+    return Schedules if getattr(Schedules, method.__name__, None) is method else Runs
+
+
+class _Side:
+    """One of the nouns without ``await``."""
+
+    def __init__(self, opener: Opener, place: str) -> None:
+        self._opener = opener
+        self._place = place
+
+
+class _Twin(Generic[Given, Answer]):
+    """The blocking twin of a coroutine method, with the same parameters."""
+
+    def __init__(self, method: Callable[Concatenate[Noun, Given], Coroutine[Any, Any, Answer]]) -> None:
+        self._method: Callable[..., Coroutine[Any, Any, Answer]] = method
+        self._kind: type[Schedules] | type[Runs] = _kind_of(method)
+        self.__doc__ = method.__doc__
+
+    def __get__(self, side: _Side, owner: type | None = None) -> Callable[Given, Answer]:
+        name = self._method.__name__
+
+        def call(*args: Given.args, **kwargs: Given.kwargs) -> Answer:
+            _refuse_in_a_loop(f"{side._place}{name}")
+            with side._opener.lent(self._kind) as noun:
+                return run_direct(self._method(noun, *args, **kwargs))
+
+        call.__name__, call.__doc__ = name, self.__doc__
+        return call
+
+
+class _TwinIterator(Generic[Given, Answer]):
+    """The blocking twin of an async iterator."""
+
+    def __init__(self, method: Callable[Concatenate[Noun, Given], AsyncIterator[Answer]]) -> None:
+        self._method: Callable[..., AsyncIterator[Answer]] = method
+        self._kind: type[Schedules] | type[Runs] = _kind_of(method)
+        self.__doc__ = method.__doc__
+
+    def __get__(self, side: _Side, owner: type | None = None) -> Callable[Given, Iterator[Answer]]:
+        name = self._method.__name__
+
+        def call(*args: Given.args, **kwargs: Given.kwargs) -> Iterator[Answer]:
+            with side._opener.lent(self._kind) as noun:
+                items = self._method(noun, *args, **kwargs)
+            while True:
+                _refuse_in_a_loop(f"{side._place}{name}")
+                with side._opener.lent(self._kind):
+                    try:
+                        item = run_direct(_next(items))
+                    except StopAsyncIteration:
+                        return
+                yield item
+
+        call.__name__, call.__doc__ = name, self.__doc__
+        return call
+
+
+class SyncSchedules(_Side):
+    """``app.schedules`` without ``await``."""
+
+    create = _Twin(Schedules.create)
+    create_many = _Twin(Schedules.create_many)
+    get = _Twin(Schedules.get)
+    list = _Twin(Schedules.list)
+    iterate = _TwinIterator(Schedules.iterate)
+    update = _Twin(Schedules.update)
+    put = _Twin(Schedules.put)
+    preview = _Twin(Schedules.preview)
+    upcoming = _Twin(Schedules.upcoming)
+    changes = _Twin(Schedules.changes)
+    pause = _Twin(Schedules.pause)
+    resume = _Twin(Schedules.resume)
+    cancel = _Twin(Schedules.cancel)
+    delete = _Twin(Schedules.delete)
+    trigger = _Twin(Schedules.trigger)
+
+
+class SyncRuns(_Side):
+    """``app.runs`` without ``await``."""
+
+    enqueue = _Twin(Runs.enqueue)
+    enqueue_many = _Twin(Runs.enqueue_many)
+    get = _Twin(Runs.get)
+    list = _Twin(Runs.list)
+    iterate = _TwinIterator(Runs.iterate)
+    wait = _Twin(Runs.wait)
+    cancel = _Twin(Runs.cancel)
+
+
+class Sync(_Side):
+    """The app for callers without an event loop; ``close`` it, use it in a ``with``, or leave that to the exit."""
+
+    enqueue = _Twin(Runs.enqueue)
+
+    def __init__(self, opener: Opener) -> None:
+        super().__init__(opener, "")
+        self.schedules = SyncSchedules(opener, "schedules.")
+        self.runs = SyncRuns(opener, "runs.")
+
+    def close(self) -> None:
+        """Close what the first call opened; the next call opens it again."""
+        self._opener.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _refuse_in_a_loop(name: str) -> None:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise ConfigurationError(
+        f"app.sync.{name} was called inside a running event loop, which it would stop; write `await app.{name}(...)`"
+    )
+
+
+async def _next(items: AsyncIterator[Answer]) -> Answer:
+    return await anext(items)
