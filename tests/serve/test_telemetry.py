@@ -4,6 +4,7 @@ import asyncio
 import io
 import json
 import logging
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -15,10 +16,12 @@ from duly.app.watching import store_name
 from duly.core.errors import OutcomeUnknown, StoreError, StoreUnavailable
 from duly.core.run import Reason, SkippedWindows
 from duly.core.version import VERSION
+from duly.store.values import Load
 from duly.telemetry.exposition import Exposition
 from duly.telemetry.logs import ConsoleFormatter, JsonFormatter, configure, escaped
 from duly.telemetry.metrics import Metrics
 from duly.testing import ManualClock
+from tests.serve.serving import ROOT
 
 
 def samples(text: bytes) -> dict[str, float]:
@@ -167,3 +170,11 @@ def test_what_is_logged_cannot_move_the_cursor_or_forge_a_line() -> None:
     assert r"a\nfake line \x1b[2J \x07 \u2028" in line
     assert len(JsonFormatter().format(record).splitlines()) == 1
     assert escaped("tab\tstays, ümlaut stays") == "tab\tstays, ümlaut stays"
+
+
+def test_the_page_names_every_metric() -> None:
+    page = (ROOT / "docs" / "serving.md").read_text()
+    found = samples(Exposition(Metrics(), store="sqlite").text(Load(1, 2, 3, 4, 5))[0])
+    names = {re.sub(r"(_bucket|_count|_sum)?(\{.*)?$", "", name) for name in found if name.startswith("duly_")}
+    assert len(names) > 15
+    assert {name for name in names if f"`{name}" not in page} == set()

@@ -61,14 +61,14 @@ class Metrics(Observer):
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._steady = (clock or SystemClock()).steady
-        self._started: dict[tuple[str, int], float] = {}
+        # By run alone: a tuple costs. Where one run has two attempts here the older is lost, and one time is wrong.
+        self._started: dict[str, float] = {}
+        self._ended: dict[type, int] = dict.fromkeys(_OUTCOMES, 0)
         self.fires: Counter[str] = Counter({"fired": 0, "skipped": 0, "duplicate": 0})
         self.skips: Counter[str] = Counter({reason.value: 0 for reason in SKIP_REASONS})
         self.runs: Counter[str] = Counter({status.value: 0 for status in RunStatus if status.terminal})
-        self.attempts: Counter[str] = Counter(dict.fromkeys(_OUTCOMES.values(), 0))
         self.store_errors: Counter[str] = Counter({"unavailable": 0, "unknown_outcome": 0, "refused": 0})
         self.loop_failures: Counter[str] = Counter()
-        self.claims = 0
         self.unheard = 0
         self.stale_writes = 0
         self.recovered = 0
@@ -82,6 +82,15 @@ class Metrics(Observer):
     def active(self) -> int:
         """Attempts in execution in this process."""
         return len(self._started)
+
+    @property
+    def attempts(self) -> dict[str, int]:
+        """Attempts that ended in this process, by outcome."""
+        return {_OUTCOMES[kind]: count for kind, count in self._ended.items()}
+
+    @property
+    def claims(self) -> int:
+        return sum(self._ended.values()) + self.active
 
     def windows_fired(self, runs: int, skipped: int, duplicates: int, lateness_ms: Sequence[int]) -> None:
         fires = self.fires
@@ -97,12 +106,11 @@ class Metrics(Observer):
             self.skips[skip.reason.value] += skip.windows
 
     def attempt_started(self, claim: Claim) -> None:
-        self.claims += 1
-        self._started[claim.id, claim.fence] = self._steady()
+        self._started[claim.id] = self._steady()
 
     def attempt_ended(self, claim: Claim, outcome: Outcome) -> None:
-        self.attempts[_OUTCOMES[type(outcome)]] += 1
-        started = self._started.pop((claim.id, claim.fence), None)
+        self._ended[type(outcome)] += 1
+        started = self._started.pop(claim.id, None)
         if started is not None:
             self.duration.add(self._steady() - started)
 
