@@ -62,10 +62,6 @@ class Schedules(Generic[R]):
         body = {"force": force} if payload is UNSET else {"force": force, "payload": payload}
         return self._send(_post(_schedule(ref, "trigger"), body))
 
-    def reschedule(self, ref: str, timing: Mapping[str, Any]) -> R:
-        """Give a schedule that never fired another timing, under a new id."""
-        return self._send(_post(_schedule(ref, "reschedule"), dict(timing)))
-
     def cancel(self, ref: str) -> R:
         """End the schedule and its waiting runs. Twice is fine."""
         return self._send(_post(_schedule(ref, "cancel"), repeatable=True))
