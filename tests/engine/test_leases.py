@@ -4,7 +4,7 @@ import asyncio
 
 from duly import Every, Once, Retry, RunContext
 from duly.config import Settings
-from duly.core.errors import OutcomeUnknown
+from duly.core.errors import OutcomeUnknown, StoreUnavailable
 from duly.core.instants import to_datetime
 from duly.core.run import Completed, Reason, RunStatus
 from duly.store.values import Beat, Held, Settlement
@@ -78,6 +78,61 @@ async def test_e4_an_instance_cut_off_from_the_store_stops_before_its_runs_are_g
     assert cut_recorder.count("session_lost") == 1
     again = await lab.run((await lab.enqueue("long")).id)
     assert again.status is RunStatus.RUNNING, "healed, it works under a new session"
+
+
+async def test_p05_an_instance_whose_beat_hangs_stops_before_its_runs_are_given_away(lab: Lab) -> None:
+    """A black hole: the connection stays open, no answer comes, and no error either."""
+    starts: list[tuple[int, float]] = []
+    stopped: list[float] = []
+
+    @lab.job("long")
+    async def long(run: RunContext) -> None:
+        starts.append((run.fence, lab.clock.steady()))
+        try:
+            await lab.nap(40)
+        except asyncio.CancelledError:
+            stopped.append(lab.clock.steady())
+            raise
+
+    cut, cut_recorder = lab.faulty(), Recorder()
+    silent = await lab.start(store=cut, recorder=cut_recorder, roles=("worker",))
+    run = await lab.enqueue("long")
+    await lab.clock.advance(seconds=6)  # a good beat at 5 s
+    gates = [cut.gate(method) for method in ("beat", "claim_runs", "settle")]
+    other = await lab.start()
+    assert other.active == 0
+    await lab.clock.advance(seconds=60)
+    assert cut_recorder.all("beat_failed") == []
+    assert cut_recorder.all("lease_doubted") == [(silent.session,)]
+    assert len(stopped) == 1
+    assert stopped[0] < 20, "before the lease of the last beat that was answered has run out"
+    assert [fence for fence, _ in starts] == [1, 2]
+    assert stopped[0] < starts[1][1], "told before another began"
+    await lab.enqueue("long")
+    assert silent.active == 0, "it begins nothing while it cannot trust its lease"
+    for gate in gates:
+        gate.set()
+    await lab.clock.advance(seconds=60)
+    assert cut_recorder.count("session_lost") == 1
+    done = await lab.run(run.id)
+    assert (done.status, done.attempt, done.instance) == (RunStatus.COMPLETED, 2, other._name)
+
+
+async def test_what_was_stopped_in_doubt_goes_on_here_if_the_lease_held_after_all(lab: Lab) -> None:
+    @lab.job("long")
+    async def long() -> None:
+        await lab.nap(30)
+
+    await lab.start()
+    run = await lab.enqueue("long", max_attempts=1)
+    lab.store.fail("beat", *[StoreUnavailable("away")] * 2)
+    await lab.clock.advance(seconds=14)
+    assert lab.recorder.count("lease_doubted") == 1
+    assert (await lab.run(run.id)).status is RunStatus.RUNNING, "the store does not know of any doubt"
+    await lab.clock.advance(seconds=60)
+    done = await lab.run(run.id)
+    assert (done.status, done.attempt) == (RunStatus.COMPLETED, 1), "given back untried, and done"
+    assert lab.recorder.all("session_lost") == []
 
 
 async def test_e4_a_refused_beat_tells_the_job_to_stop_and_a_new_session_is_opened(lab: Lab) -> None:

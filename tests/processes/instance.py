@@ -58,7 +58,11 @@ def make_app() -> Duly:
     @app.job("nap")
     async def nap(run: RunContext, seconds: float) -> str:
         note_run("start", run)
-        await asyncio.sleep(seconds)
+        try:
+            await asyncio.sleep(seconds)
+        except asyncio.CancelledError:
+            note_run("stopped", run)
+            raise
         note_run("end", run)
         return f"fence {run.fence}"
 

@@ -9,6 +9,7 @@ import pytest
 from duly import Every, RunStatus
 from tests.processes.fleet import Fleet, all_ended, check_windows, history, until, window_ms, windows_between
 from tests.servers import Server, ServerAbsent, postgres_server
+from tests.store.postgres.proxy import Fault, proxy_before
 
 pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("processes"), pytest.mark.timeout(180, func_only=True)]
 
@@ -51,6 +52,30 @@ async def test_p02_a_killed_server_loses_no_run_and_doubles_no_window(server: Se
         assert await fleet.terminate("a", "b", "c") == [0, 0, 0]
     finally:
         fleet.close()
+
+
+async def test_p05_an_instance_in_a_black_hole_stops_its_work_before_another_begins_it(
+    fresh_postgres: str, alone: None, tmp_path: Path
+) -> None:
+    """Nothing passes and nothing is closed: no call fails for longer than the lease lasts."""
+    fleet = Fleet(fresh_postgres, tmp_path)
+    with proxy_before(fresh_postgres) as proxy:
+        try:
+            await fleet.start_all("cut", url=proxy.url, roles=["worker"])
+            async with fleet.client() as client:
+                runs = await client.runs.enqueue_many("nap", [{"seconds": 8}] * 3)
+                await until(lambda: len(fleet.ledger("start")) == 3, fleet, "work to begin")
+                await fleet.start_all("other")
+                proxy.set(Fault.SWALLOW_ALL)
+                ended = await until(lambda: all_ended(client, runs), fleet, "the other to do the work", within=60)
+            assert {(run.status, run.attempt) for run in ended} == {(RunStatus.COMPLETED, 2)}
+            stopped = {line["run"]: line["at"] for line in fleet.ledger("stopped")}
+            begun = {line["run"]: line["at"] for line in fleet.ledger("start") if line["instance"] == "other"}
+            assert stopped.keys() == begun.keys()
+            assert all(stopped[run] < begun[run] for run in begun), "no two bodies at the same time"
+            fleet.check_ledger()
+        finally:
+            fleet.close()
 
 
 def _more(fleet: Fleet, event: str, seen: int) -> bool:

@@ -115,6 +115,18 @@ MUTANTS = (
         (CONTRACT,),
     ),
     Mutant(
+        "hanging-beat",
+        "a lease is doubted only when a beat fails, and not while one hangs",
+        (
+            (
+                "src/duly/engine/heartbeat.py",
+                "            self._on_distrust(session)\n",
+                "",
+            ),
+        ),
+        (("tests/engine/test_heartbeat.py", "tests/engine/test_leases.py", "-k", "sqlite or distrust"),),
+    ),
+    Mutant(
         "suspects-together",
         "runs that were lost with their process are claimed together again",
         (

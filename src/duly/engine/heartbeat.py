@@ -2,7 +2,8 @@
 
 Beats go on while a handler blocks the event loop for a moment, but not while the loop stands still for good: an
 instance that cannot run its work must not keep it. An instance that cannot reach the store stops trusting its lease
-before the store gives its runs away (``lease`` counted from when the last good beat was *sent*).
+before the store gives its runs away: ``lease`` counts from when the last good beat was *sent*, less a margin. That is
+watched on the event loop, because a beat may hang for longer than the lease lasts.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from duly.core.errors import DulyError
 from duly.runtime.clock import Clock
 from duly.runtime.events import Observer
 from duly.store.values import Beat
+
+MARGIN = 0.1
+"""The share of a lease that is left when it is no longer trusted: time for handlers to stop."""
 
 
 class Beating(Protocol):
@@ -46,16 +50,36 @@ class Heartbeat:
         self._session = session
         self._on_beat = on_beat
         self._on_distrust = on_distrust
-        self._trusted_until = clock.steady() + settings.lease
+        self._trusted_until = 0.0
+        self._doubted: int | None = None
         self._turned_at = clock.steady()
+        self.trust(self._turned_at)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._stop = threading.Event()
         self._now = threading.Event()
 
-    def trust(self) -> None:
-        """A session was just opened: its lease counts from now."""
-        self._trusted_until = self._clock.steady() + self._settings.lease
+    def trust(self, since: float) -> None:
+        """The store has promised a lease to whoever asked at ``since``, by the steady clock."""
+        self._trusted_until = since + self._settings.lease * (1 - MARGIN)
+        self._doubted = None
+
+    @property
+    def trusted(self) -> bool:
+        """Whether the store will give nothing of ours away for a moment yet."""
+        return self._clock.steady() < self._trusted_until
+
+    async def watch(self) -> float:
+        """Say once when the lease is no longer to be trusted; answer the seconds to the next look."""
+        left = self._trusted_until - self._clock.steady()
+        if left > 0:
+            return left
+        session = self._session()
+        if session is not None and session != self._doubted:
+            self._doubted = session
+            self._observer.lease_doubted(session)
+            self._on_distrust(session)
+        return self._settings.heartbeat
 
     async def run_once(self) -> float:
         """One beat on the event loop, for an instance that runs without the thread."""
@@ -65,7 +89,7 @@ class Heartbeat:
             try:
                 heard = await self._store.beat(session, lease_ms=self._settings.lease_ms)
             except DulyError as error:
-                self._missed(session, error)
+                self._missed(error)
             else:
                 self._hear(session, heard, sent_at)
         return self._settings.heartbeat
@@ -99,7 +123,7 @@ class Heartbeat:
             try:
                 heard = self._store.beat_sync(session, lease_ms=self._settings.lease_ms)
             except Exception as error:  # noqa: BLE001 - around a loop's pass: a failed beat is followed by another
-                self._tell(self._missed, session, error)
+                self._tell(self._missed, error)
             else:
                 self._tell(self._hear, session, heard, sent_at)
 
@@ -121,11 +145,9 @@ class Heartbeat:
     def _hear(self, session: int, heard: Beat, sent_at: float) -> None:
         self._turned()
         if heard.alive:
-            self._trusted_until = sent_at + self._settings.lease
+            self.trust(sent_at)
         self._on_beat(session, heard)
 
-    def _missed(self, session: int, error: Exception) -> None:
+    def _missed(self, error: Exception) -> None:
         self._turned()  # the beat may have hung for longer than the loop may
         self._observer.beat_failed(error)
-        if self._clock.steady() > self._trusted_until:
-            self._on_distrust(session)

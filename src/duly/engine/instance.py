@@ -74,7 +74,7 @@ class Instance:
             clock,
             observers,
             self._settler,
-            session=self._session_now,
+            session=self._trusted_session,
             on_session_lost=self._session_lost,
             wake=self.wake_worker,
         )
@@ -96,6 +96,7 @@ class Instance:
         self._recovery_loop = self._loop("recovery", recovery.run_once)
         self._janitor_loop = self._loop("janitor", janitor.run_once)
         self._heartbeat_loop = self._loop("heartbeat", self._heartbeat.run_once)
+        self._trust_loop = self._loop("trust", self._heartbeat.watch)
 
     @property
     def session(self) -> int | None:
@@ -121,6 +122,7 @@ class Instance:
             self._heartbeat.start()
         else:
             self._loops.append(self._heartbeat_loop)
+        self._loops.append(self._trust_loop)
         self._world.store.on_change(self._changed)
         self._tasks = [asyncio.create_task(loop.run(), name=f"duly-{loop.name}") for loop in self._loops]
 
@@ -128,11 +130,12 @@ class Instance:
         """Stop firing and claiming, finish within the grace, release the rest at once, then leave."""
         self._worker.stop_claiming()
         for loop in self._loops:
-            if loop is not self._heartbeat_loop:
+            if loop is not self._heartbeat_loop and loop is not self._trust_loop:
                 loop.stop()
         await self._worker.drain(grace)
         # Heartbeats stop last: a handler still winding down must keep its lease.
         self._heartbeat_loop.stop()
+        self._trust_loop.stop()
         await self._heartbeat.stop()
         if self._reopening is not None:
             self._reopening.cancel()
@@ -166,6 +169,10 @@ class Instance:
 
     def _session_now(self) -> int | None:
         return self._session
+
+    def _trusted_session(self) -> int | None:
+        """The session, as long as it can be relied on to keep what it gets."""
+        return self._session if self._heartbeat.trusted else None
 
     def _changed(self, topic: str) -> None:
         if topic == "schedules":
@@ -224,6 +231,7 @@ class Instance:
             tz_version=tz_version(),
             jobs=tuple(sorted(self._registry.names)) if "worker" in self._roles else (),
         )
+        asked_at = world.clock.steady()
         await world.store.open_session(row, lease_ms=world.settings.lease_ms)
-        self._heartbeat.trust()
+        self._heartbeat.trust(asked_at)
         self._session = row.session

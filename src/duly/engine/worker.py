@@ -119,8 +119,8 @@ class Worker:
 
     def _start(self, claim: Claim, session: int) -> None:
         handler = self._registry.get(claim.job)
-        if handler is None or self._draining:
-            # Claimed in the same moment as the drain began: give it back untried.
+        if handler is None or self._draining or self._session() != session:
+            # Claimed in the same moment as the drain began, or under a lease that may be gone: give it back untried.
             self._settler.add(Settlement(claim, session, _RELEASED, _RETRY))
             return
         attempt = Attempt(claim, session, handler, self._threads, self._deadlines, self._settings.result_limit)

@@ -40,6 +40,7 @@ class Observer:
     def runs_recovered(self, sessions: Sequence[int], run_ids: Sequence[str]) -> None: ...
     def session_lost(self, session: int) -> None: ...
     def beat_failed(self, error: Exception) -> None: ...
+    def lease_doubted(self, session: int) -> None: ...
     def clock_jumped(self, by_ms: int) -> None: ...
     def jobs_unknown(self, jobs: Sequence[tuple[str, int]]) -> None: ...
     def loop_failed(self, name: str, error: Exception) -> None: ...
@@ -80,6 +81,11 @@ class LogObserver(Observer):
 
     def beat_failed(self, error: Exception) -> None:
         log.warning("heartbeat failed: %s", error)
+
+    def lease_doubted(self, session: int) -> None:
+        log.error(
+            "session %d: no heartbeat has got through; its lease may be gone, and what runs is told to stop", session
+        )
 
     def clock_jumped(self, by_ms: int) -> None:
         log.error("the clock jumped by %d ms; firing and recovery hold for one lease", by_ms)
@@ -161,6 +167,9 @@ class Observers(Observer):
 
     def beat_failed(self, error: Exception) -> None:
         self._tell("beat_failed", error)
+
+    def lease_doubted(self, session: int) -> None:
+        self._tell("lease_doubted", session)
 
     def clock_jumped(self, by_ms: int) -> None:
         self._tell("clock_jumped", by_ms)
