@@ -12,6 +12,7 @@ from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any
 
 from duly.core.change import Action, ScheduleChange
+from duly.core.dead import OnDead
 from duly.core.errors import ClientRequestIdInUse, DulyError, KeyInUse, RunActive, StoreUnavailable
 from duly.core.ids import is_id
 from duly.core.instants import to_datetime
@@ -67,6 +68,7 @@ from duly.store.values import (
     Triggered,
 )
 from duly.testing.contract.tables import TABLES, Dump, sorted_rows
+from tests.differential.dead import DeadModel, RedriveRow
 
 SET_ASIDE_FOR_MS = 60_000
 DEADLINE_GRACE_MS = 30_000
@@ -131,6 +133,7 @@ class EndedRow:
     payload: str | None = None
     result: str | None = None
     acked_at: int | None = None
+    timeout_ms: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -152,7 +155,7 @@ class RevisionRow:
     made_by: str | None
 
 
-class Model:
+class Model(DeadModel):
     """A ``Store`` in memory. Every method is one step: nothing runs beside it."""
 
     name = "model"
@@ -171,6 +174,8 @@ class Model:
         self.instances: dict[int, Instance] = {}
         self.leases: dict[str, tuple[int, int, int]] = {}
         self.firing_paused_at: int | None = None
+        self.redrives: dict[tuple[str, int], RedriveRow] = {}
+        self.dead_handlers: dict[str, OnDead] = {}
 
     async def open(self) -> None: ...
 
@@ -207,6 +212,8 @@ class Model:
                 for i in self.instances.values()
             ],
             "leases": [(role, *lease) for role, lease in self.leases.items()],
+            "redrives": map(astuple, self.redrives.values()),
+            "dead_handlers": map(astuple, self.dead_handlers.values()),
         }
         return {table: sorted_rows(rows[table]) for table in TABLES}
 
@@ -553,7 +560,7 @@ class Model:
     async def list_runs(self, where: RunFilter, *, limit: int, after: str | None = None) -> Page[Run]:
         ids = sorted([*self.runs, *self.history], reverse=True)
         found = [
-            replace(run, payload_json=None, result_json=None)
+            replace(run, payload_json=None, result_json=None, redrive_of=None, redriven_as=None)
             for run in (self._run(id) for id in ids if after is None or id < after)
             if where.tenant in (None, run.tenant)
             and where.schedule_id in (None, run.schedule_id)
@@ -601,6 +608,9 @@ class Model:
             instance=instance.name if instance else None,
             payload_json=payload,
             result_json=None if is_open else row.result,
+            acknowledged_at=None if is_open else to_datetime(row.acked_at),
+            redrive_of=next((redrive.run_id for redrive in self.redrives.values() if redrive.made_run == id), None),
+            redriven_as=redrive.made_run if not is_open and (redrive := self.redrives.get((id, row.fence))) else None,
         )
 
     # Claiming and settling
@@ -668,6 +678,7 @@ class Model:
     def _settle(self, settlements: Sequence[Settlement], now: int) -> Settled:
         ended: dict[str, RunStatus] = {}
         lost: list[str] = []
+        told = 0
         touched: list[tuple[OpenRow, RunStatus | None]] = []
         for settlement in settlements:
             run = self.runs.get(settlement.claim.id)
@@ -678,9 +689,12 @@ class Model:
             status = self._settle_one(run, settlement, now)
             if status is not None:
                 ended[run.id] = status
+            if status is RunStatus.FAILED:
+                dead = self.history[run.id]
+                told += self._tell_of_death(settlement.claim, dead.attempt, dead.reason, dead.error, now)
             touched.append((run, status))
         released = self._after_runs(touched, now)
-        return Settled(now, ended, lost, released)
+        return Settled(now, ended, lost, released + told)
 
     def _settle_one(self, run: OpenRow, settlement: Settlement, now: int) -> RunStatus | None:
         verdict = decide(
@@ -696,7 +710,7 @@ class Model:
                 run_id=run.id,
                 fence=run.fence,
                 attempt=run.attempt,
-                outcome=verdict.outcome if isinstance(verdict, Again) else verdict.status.value,
+                outcome=verdict.outcome,
                 error=verdict.error,
                 started_at=run.started_at,
                 ended_at=now,
@@ -738,6 +752,7 @@ class Model:
     ) -> None:
         del self.runs[run.id]
         kept = {name: value for name, value in asdict(run).items() if name in EndedRow.__slots__}
+        kept["timeout_ms"] = run.timeout_ms if status is RunStatus.FAILED else None
         self.history[run.id] = EndedRow(
             **kept,
             status=status.value,
@@ -775,7 +790,9 @@ class Model:
         return sum(self._release_lane(id) for id in schedules if id is not None)
 
     def _moves(self, run: OpenRow) -> bool:
-        """Whether the end of a run can move its schedule: not where the run was fired under a plain definition."""
+        """Whether the end of a run can move its schedule: not where it was fired under a plain definition."""
+        if run.lane is not None:
+            return True
         fired_under = self.revisions.get((run.schedule_id or "", run.revision or 0))
         return fired_under is not None and fired_under.definition.end_of_run_moves_cursor
 
@@ -907,8 +924,9 @@ class Model:
         old = sorted(id for id, run in self.history.items() if run.finished_at < finished_before)[:limit]
         for id in old:
             del self.history[id]
-        for key in [key for key in self.attempts if key[0] in old]:
-            del self.attempts[key]
+        for rows in (self.attempts, self.redrives):
+            for key in [key for key in rows if key[0] in old]:
+                del rows[key]
         return len(old)
 
     async def purge_schedules(self, *, ended_before: int, limit: int) -> int:

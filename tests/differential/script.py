@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
+from duly.core.dead import OnDead
 from duly.core.ids import uuid7
 from duly.core.policy import Backoff, CatchUp, Missed, Overlap, Retry
 from duly.core.rules import editing
@@ -21,11 +22,14 @@ from duly.core.topics import ANY_TOPIC
 from duly.store.protocol import Store
 from duly.store.values import (
     Claimed,
+    DeadFilter,
+    DeadRef,
     Fired,
     Grab,
     Instance,
     NewRequest,
     NewSchedule,
+    Redrive,
     RunFilter,
     ScheduleFilter,
     Settlement,
@@ -356,6 +360,86 @@ class Script:
         run = self._model.runs.get(claim.id)
         return run is not None and (run.fence, run.claimed_by) == (claim.fence, session)
 
+    # Dead letters
+
+    def redrive(self) -> Operation | None:
+        draw = self._draw
+        refs = self._dead_refs()
+        if not refs:
+            return None
+        requests = [
+            Redrive(
+                dead=ref,
+                payload=draw.choice((None, None, "null", '{"right":1}')),
+                force=draw.random() < 0.2,
+                by=draw.choice((None, "ann")),
+            )
+            for ref in refs
+        ]
+        text = ", ".join(f"{r.dead} {r.payload} {r.force}" for r in requests)
+        return Operation(f"redrive {text}", lambda store: store.redrive(requests))
+
+    def acknowledge(self) -> Operation | None:
+        refs = self._dead_refs()
+        if not refs:
+            return None
+        return Operation(f"acknowledge {refs}", lambda store: store.acknowledge(refs))
+
+    def _dead_refs(self) -> list[DeadRef]:
+        """Mostly dead runs, now and then another one, none at all, or a death of the past."""
+        draw, model = self._draw, self._model
+        failed = [row for row in model.history.values() if row.status == "failed"]
+        if not failed:
+            return []
+        refs = [
+            DeadRef(row.id, draw.choice((None, row.fence, row.fence, row.fence - 1)))
+            for row in draw.sample(failed, min(len(failed), draw.choice((1, 2, 5))))
+        ]
+        if draw.random() < 0.3:
+            refs.append(DeadRef(draw.choice((self._run_id() or self._id(), self._id(), refs[0].run_id))))
+        return refs
+
+    def look_at_the_dead(self) -> Operation:
+        draw = self._draw
+        where = DeadFilter(
+            tenant=draw.choice((None, "", "acme")),
+            schedule_id=draw.choice((None, None, *sorted(self._model.facts))),
+            job=draw.choice((None, None, "a")),
+            queue=draw.choice((None, None, "q1")),
+            error=draw.choice((None, None, "luck", "o", "%")),
+        )
+        limit, after = draw.choice((1, 2, 50)), draw.choice((None, self._run_id()))
+        died_by = self._clock.now() - draw.choice((0, 10_000))
+        looks: dict[str, Call] = {
+            "list": lambda store: store.list_dead(where, limit=limit, after=after),
+            "find": lambda store: store.find_dead(where, died_by=died_by, limit=limit, after=after),
+            "group": lambda store: store.group_dead(where, limit=limit),
+        }
+        look = draw.choice(sorted(looks))
+        return Operation(f"{look} dead {where} {limit} after {after}", looks[look], writes=False)
+
+    def look_at_attempts(self) -> Operation | None:
+        tried = sorted({id for id, _ in self._model.attempts})
+        run_id = self._draw.choice(tried) if tried and self._draw.random() < 0.7 else self._run_id()
+        if run_id is None:
+            return None
+        return Operation(f"attempts at {run_id}", lambda store: store.read_attempts(run_id), writes=False)
+
+    def put_on_dead(self) -> Operation:
+        draw = self._draw
+        jobs = draw.sample(JOBS, 2)
+        told = [
+            OnDead(
+                job=job,
+                handler=draw.choice(JOBS),
+                queue="q1",
+                max_attempts=draw.choice((1, 3)),
+                timeout_ms=draw.choice((None, 1000)),
+            )
+            for job in jobs[: draw.choice((0, 1, 2))]
+        ]
+        return Operation(f"put on dead {jobs} {told}", lambda store: store.put_on_dead(jobs, told))
+
     # Sessions and keeping
 
     def open_session(self) -> Operation:
@@ -460,6 +544,11 @@ _WEIGHTS: list[tuple[Callable[[Script], Operation | None], int]] = [
     (Script.claim, 12),
     (Script.settle, 14),
     (Script.settle_late, 4),
+    (Script.redrive, 5),
+    (Script.acknowledge, 2),
+    (Script.put_on_dead, 2),
+    (Script.look_at_the_dead, 3),
+    (Script.look_at_attempts, 2),
     (Script.open_session, 3),
     (Script.beat, 6),
     (Script.close_session, 1),

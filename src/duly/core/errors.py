@@ -16,6 +16,7 @@
     │   ├── ClientRequestIdInUse       SCHEDULE_CLIENT_REQUEST_ID_IN_USE
     │   ├── NotCancellable             SCHEDULE_JOB_NOT_CANCELLABLE
     │   ├── RunActive                  SCHEDULE_RUN_ACTIVE
+    │   ├── NotDead                    RUN_NOT_DEAD: only a run that failed for good can be redriven
     │   └── RevisionStale              SCHEDULE_REVISION_STALE
     ├── WaitTimeout                WAIT_TIMEOUT
     ├── LeaseLost                  LEASE_LOST: the store gave the run to a newer attempt
@@ -140,6 +141,10 @@ class NotCancellable(Conflict):
 
 class RunActive(Conflict):
     code = "SCHEDULE_RUN_ACTIVE"
+
+
+class NotDead(Conflict):
+    code = "RUN_NOT_DEAD"
 
 
 class RevisionStale(Conflict):

@@ -36,6 +36,16 @@ def window_run_id(schedule_id: str, window_at: int) -> str:
     return f"{time[:8]}-{time[8:]}-7{tail[:3]}-{_VARIANT[tail[4]]}{tail[5:8]}-{tail[8:]}"
 
 
+def redrive_run_id(run_id: str, fence: int, died_at: int) -> str:
+    """Name the one run that a redrive with another payload can make of one death of a run."""
+    return uuid7(died_at, blake2b(f"{run_id}/{fence}/redrive".encode(), digest_size=10).digest())
+
+
+def on_dead_run_id(run_id: str, fence: int, died_at: int) -> str:
+    """Name the one run of the on_dead handler that one death of a run can start."""
+    return uuid7(died_at, blake2b(f"{run_id}/{fence}/on_dead".encode(), digest_size=10).digest())
+
+
 def window_key(key: str, window_at: int) -> str:
     """Show a window the way people and logs name it: ``sched:<schedule key>:<epoch ms>``."""
     return f"sched:{key}:{window_at}"

@@ -159,7 +159,10 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A run as people see it, open or ended. Lists leave payload and result out."""
+    """A run as people see it, open or ended. Lists leave payload, result and links to other runs out.
+
+    ``redrive_of`` is the dead run whose payload was corrected to make this one, ``redriven_as`` the other end.
+    """
 
     id: str
     status: RunStatus
@@ -189,6 +192,9 @@ class Run:
     instance: str | None = None
     payload_json: str | None = None
     result_json: str | None = None
+    acknowledged_at: datetime | None = None
+    redrive_of: str | None = None
+    redriven_as: str | None = None
 
     @property
     def payload(self) -> Any:
@@ -222,7 +228,8 @@ class Run:
 
     @property
     def dead(self) -> bool:
-        return self.status is RunStatus.FAILED
+        """Whether it is in the dead letters: failed for good, and neither redriven nor acknowledged since."""
+        return self.status is RunStatus.FAILED and self.acknowledged_at is None
 
 
 # How an attempt ended. A handler's value or exception becomes exactly one of these.

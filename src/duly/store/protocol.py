@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from duly.core.change import ScheduleChange
+from duly.core.dead import AttemptRecord, DeadGroup, OnDead
 from duly.core.rules.editing import Change
 from duly.core.rules.firing import FireRules
 from duly.core.rules.suspects import ONE, Room
@@ -20,14 +21,18 @@ from duly.core.schedule import Schedule
 from .values import (
     Beat,
     Claimed,
+    DeadFilter,
+    DeadRef,
     Fired,
     Grab,
+    Handled,
     Instance,
     NewRequest,
     NewSchedule,
     Page,
     Put,
     Recovered,
+    Redrive,
     RunFilter,
     ScheduleFilter,
     Settled,
@@ -153,6 +158,45 @@ class Claiming(Protocol):
         ...
 
 
+class DeadLetters(Protocol):
+    async def read_attempts(self, run_id: str) -> list[AttemptRecord]:
+        """Answer the attempts at a run in their order, without those that were given back or snoozed."""
+        ...
+
+    async def list_dead(self, where: DeadFilter, *, limit: int, after: str | None = None) -> Page[Run]:
+        """Answer one page of the dead letters, newest id first, without payloads."""
+        ...
+
+    async def find_dead(
+        self, where: DeadFilter, *, died_by: int, limit: int, after: str | None = None
+    ) -> Sequence[DeadRef]:
+        """Answer which runs died until an instant and are dead still, oldest id first."""
+        ...
+
+    async def group_dead(self, where: DeadFilter, *, limit: int) -> list[DeadGroup]:
+        """Count the dead letters by job and error, the largest group first."""
+        ...
+
+    async def redrive(self, requests: Sequence[Redrive]) -> list[Handled]:
+        """Let dead runs go again in one transaction, each once however often and by how many it is asked for.
+
+        Without a payload it is the same run, with its id and a fresh budget. With one it is a new run, and the old
+        one is acknowledged and stays as it is. One that is not dead does not hinder the others.
+        """
+        ...
+
+    async def acknowledge(self, dead: Sequence[DeadRef]) -> list[Handled]:
+        """Take runs out of the dead letters and leave them as they are."""
+        ...
+
+    async def put_on_dead(self, jobs: Sequence[str], on_dead: Sequence[OnDead]) -> None:
+        """Keep which job is told of the deaths of these jobs' runs; of a job without one, nobody is told.
+
+        The transaction that ends a run as failed makes the run of the handler.
+        """
+        ...
+
+
 class Sessions(Protocol):
     async def open_session(self, instance: Instance, *, lease_ms: int) -> int:
         """Register an instance, and let go of runs that waited for a job it knows. Answers the store's now."""
@@ -209,7 +253,7 @@ class Keeping(Protocol):
         ...
 
 
-class Store(Schedules, Changes, Firing, Runs, Claiming, Sessions, Keeping, Protocol):
+class Store(Schedules, Changes, Firing, Runs, Claiming, DeadLetters, Sessions, Keeping, Protocol):
     """Everything the engine and the app need."""
 
     name: str

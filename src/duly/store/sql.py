@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from .bound.changes import BoundChanges
+from .bound.dead import BoundDeadLetters
 from .bound.engine import BoundClaiming, BoundFiring
 from .bound.keeping import BoundKeeping, BoundSessions
 from .bound.runs import BoundRuns
 from .bound.schedules import BoundSchedules
 
 
-class SqlStore(BoundSchedules, BoundChanges, BoundFiring, BoundRuns, BoundClaiming, BoundSessions, BoundKeeping):
+class SqlStore(
+    BoundSchedules,
+    BoundChanges,
+    BoundFiring,
+    BoundRuns,
+    BoundClaiming,
+    BoundDeadLetters,
+    BoundSessions,
+    BoundKeeping,
+):
     """A ``Store`` on any driver."""

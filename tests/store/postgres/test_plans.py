@@ -45,6 +45,15 @@ INSERT INTO duly_history (
 SELECT gen_random_uuid(), lpad(to_hex(n % 1000 + 1), 32, '0')::uuid, 'window', 't1', 'job1', 'queue1', 0, 'completed',
     1, 3, 1, {NOW}, {NOW}, {NOW}
 FROM generate_series(1, {MANY}) AS n;
+INSERT INTO duly_history (
+    id, schedule_id, kind, tenant, job, queue, priority, status, attempt, max_attempts, fence, due_at, fired_at,
+    finished_at, error
+)
+SELECT gen_random_uuid(), lpad(to_hex(n), 32, '0')::uuid, 'window', 't1', 'job' || n, 'queue1', 0, 'failed', 1, 3, 1,
+    {NOW}, {NOW}, {NOW}, 'no luck'
+FROM generate_series(1, 1000) AS n;
+INSERT INTO duly_attempts SELECT id, 1, 1, 'failed', 'no luck', 1, 1, 1 FROM duly_history LIMIT 10000;
+INSERT INTO duly_redrives SELECT id, 1, 1, NULL, gen_random_uuid() FROM duly_history LIMIT 10000;
 INSERT INTO duly_instances VALUES (1, 'a', 'h', 1, '[]', '1', '1', '[]', 1, 1);
 ANALYZE
 """
@@ -149,6 +158,14 @@ PREPARED: dict[str, tuple[dict[str, Any], str]] = {
     "read_schedules": ({"ids": SOME}, "duly_schedules_pkey"),
     "read_revisions": ({"schedule_id": SOME, "revision": [1, 1, 1]}, "duly_revisions_pkey"),
     "read_run": ({"id": "00000000-0000-0000-0000-000000000001"}, "duly_history_pkey"),
+    "read_attempts": ({"id": "00000000-0000-0000-0000-000000000001"}, "duly_attempts_pkey"),
+    "lock_dead": ({"ids": SOME}, "duly_history_pkey"),
+    "read_redrives": ({"ids": SOME}, "duly_redrives_pkey"),
+    "revive_runs": (
+        {"id": SOME, "fence": [1] * 3, "slot": [1] * 3, "hold": [0] * 3, "lane": [None] * 3, "now": NOW},
+        "duly_history_pkey",
+    ),
+    "acknowledge_dead": ({"id": SOME, "fence": [1] * 3, "now": NOW}, "duly_history_dead"),
     "held_runs": ({"session": 3}, "duly_runs_held"),
     "lost_runs": ({"now": NOW, "cancelled_before": NOW, "limit": 100}, "duly_runs_held"),
     "unknown_jobs": ({"now": NOW}, "duly_runs_unknown"),
@@ -203,6 +220,18 @@ def test_now_bounds_the_scan_and_filters_nothing(filled: psycopg.Connection, pla
 )
 def test_a_page_of_schedules_is_read_from_an_index(filled: psycopg.Connection, filters: dict[str, Any], index: str):
     check(custom_plan(filled, "list_schedules", NO_FILTER | filters | {"limit": 51}), index)
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [{}, {"after": "80000000-0000-0000-0000-00000000c350"}, {"job": "job7"}, {"tenant": "t1", "error": "luck"}],
+)
+@pytest.mark.parametrize("name, words", [("list_dead", {}), ("find_dead", {"died_by": NOW})])
+def test_the_dead_are_found_among_the_dead(
+    filled: psycopg.Connection, name: str, words: dict[str, Any], filters: dict[str, Any]
+):
+    asked = dict.fromkeys("tenant schedule_id job queue error after".split()) | filters | words | {"limit": 51}
+    check(custom_plan(filled, name, asked), "duly_history_dead")
 
 
 @pytest.mark.parametrize(

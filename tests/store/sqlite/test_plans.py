@@ -15,6 +15,7 @@ SMALL = ("duly_meta", "duly_tenants", "duly_instances", "duly_leases")
 SELDOM = {"duly_runs_unknown", "duly_runs_suspects"}
 STORED = 3_000
 NO_FILTER = dict.fromkeys(("tenant", "owner", "job", "topic", "tag", "status", "enabled", "app", "q", "after"))
+NO_DEAD_FILTER = dict.fromkeys(("tenant", "schedule_id", "job", "queue", "error", "after"))
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +99,12 @@ STEPS: list[tuple[str, Query | Batch, int]] = [
         )
         for filters, rows in (({}, 10), ({"schedule_id": "s0007"}, 2), ({"after": "f0100"}, 10))
     ),
+    *(
+        (f"dead {filters}", query("list_dead", **NO_DEAD_FILTER | filters, limit=10), rows)
+        for filters, rows in (({}, 2), ({"job": "rare"}, 1), ({"error": "luck"}, 2), ({"after": "d0001"}, 1))
+    ),
+    ("died by", query("find_dead", **NO_DEAD_FILTER, died_by=10, limit=10), 2),
+    ("dead groups", query("group_dead", **NO_DEAD_FILTER, limit=10), 2),
     (
         "claim",
         query("claim_ready", queue="q1", priority=1, jobs=["rare"], now=5, limit=10, session=1, deadline_grace=0),
@@ -148,6 +155,14 @@ def _fill(connection: apsw.Connection) -> None:
             " max_attempts, fence, due_at, fired_at, finished_at)"
             " VALUES (?, ?, 'window', '', 'common', 'q', 1, 'completed', 1, 1, 1, 1, 1, 10)",
             (f"e{n:04}", schedule["id"]),
+        )
+
+    for n, job in enumerate(("rare", "common")):
+        cursor.execute(
+            "INSERT INTO duly_history (id, kind, tenant, job, queue, priority, status, attempt,"
+            " max_attempts, fence, due_at, fired_at, finished_at, error)"
+            " VALUES (?, 'direct', '', ?, 'q', 1, 'failed', 1, 1, 1, 1, 1, 10, 'no luck')",
+            (f"d{n:04}", job),
         )
 
 

@@ -59,6 +59,18 @@ def admit_manual(definition: Definition, open_runs: Sequence[OpenRun], force: bo
     return _FORCED if force else admit(definition, open_runs)
 
 
+def admit_redriven(definition: Definition, open_runs: Sequence[OpenRun], force: bool = False) -> Admission:
+    """Decide about a dead run that goes again: it is never refused and cancels nobody, but waits for its turn.
+
+    Runs that must not overlap do not: it is held until the others have ended, unless it is forced.
+    """
+    if force:
+        return _FORCED
+    if definition.overlap is Overlap.ALLOW:
+        return admit(definition, open_runs)
+    return _HELD if open_runs else _CLAIMABLE
+
+
 def in_lane(open_runs: Sequence[OpenRun]) -> int:
     """How many open runs have a place in the lane: all but those that wait for one."""
     return sum(run.hold != Hold.LANE for run in open_runs)

@@ -36,6 +36,14 @@ class Finish:
     error: str | None = None
     result: str | None = None
 
+    @property
+    def outcome(self) -> str:
+        """The name of the last attempt's end in its record."""
+        return _OUTCOMES.get(self.reason, self.status.value)
+
+
+_OUTCOMES: dict[Reason | None, str] = {Reason.TIMEOUT: "timed_out", Reason.LOST: "lost"}
+
 
 @dataclass(frozen=True, slots=True)
 class Again:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from duly.core.rules.editing import Change, resume
 from duly.core.rules.firing import FireRules
 from duly.core.schedule import Schedule
-from duly.store.statements import Program, query
+from duly.store.statements import Program, group, query
 
 from .changing import change_schedule
 from .definitions import Definitions
@@ -33,7 +33,8 @@ def release_stuck_lanes(now: int, limit: int) -> Program[int]:
 def purge_history(now: int, finished_before: int, limit: int) -> Program[int]:
     rows = yield query("purge_history", finished_before=finished_before, limit=limit)
     if rows:
-        yield query("purge_attempts", ids=[row[0] for row in rows])
+        ids = [row[0] for row in rows]
+        yield group(query("purge_attempts", ids=ids), query("purge_redrives", ids=ids))
     return len(rows)
 
 

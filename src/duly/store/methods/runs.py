@@ -192,6 +192,9 @@ def read_run(row: Row) -> Run:
         instance=row[24],
         payload_json=row[25],
         result_json=row[26],
+        acknowledged_at=to_datetime(row[27]),
+        redrive_of=row[28],
+        redriven_as=row[29],
     )
 
 

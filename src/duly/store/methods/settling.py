@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, assert_never
 
-from duly.core.rules.settling import Again, Finish
+from duly.core.rules.settling import Finish
 from duly.core.rules.settling import settle as decide
 from duly.core.run import Cancelled, Completed, Failed, Hold, Lost, Outcome, Reason, Released, RunStatus, Snoozed
 from duly.store.statements import Program, batch, columns
 from duly.store.values import Settled, Settlement
 
+from .dying import Death, tell_of_deaths
 from .moving import Ended, Revision, lock_cursors, move_schedules
 
 FINISH = ("id", "fence", "session", "status", "reason", "error", "result")
@@ -43,16 +44,21 @@ def settle(now: int, settlements: Sequence[Settlement]) -> Program[Settled]:
 
 def _settle(now: int, settlements: Sequence[Settlement]) -> Program[Settled]:
     known = _revisions(settlements)
-    cursors = yield from lock_cursors([id for id, fired in known.items() if fired.definition.end_of_run_moves_cursor])
+    moving = {id for id, fired in known.items() if fired.definition.end_of_run_moves_cursor}
+    # A redriven run has a lane also where its schedule has none: those that wait behind it are released by its end.
+    moving |= {s.claim.schedule_id for s in settlements if s.claim.lane is not None and s.claim.schedule_id is not None}
+    cursors = yield from lock_cursors(sorted(moving))
     done = [s for s in settlements if type(s.outcome) is Completed]
     other = [s for s in settlements if type(s.outcome) is not Completed]
     ended: dict[str, RunStatus] = {}
     returned: set[str] = set()
+    told = 0
     if done:
         ended |= yield from _complete(now, done)
     if other:
-        more, returned = yield from _decide_and_write(now, other)
+        more, returned, deaths = yield from _decide_and_write(now, other)
         ended |= more
+        told = (yield from tell_of_deaths(now, deaths)) if deaths else 0
     missing = [s for s in settlements if s.claim.id not in ended and s.claim.id not in returned]
     lost = (yield from _really_lost(missing)) if missing else []
     released = 0
@@ -63,7 +69,7 @@ def _settle(now: int, settlements: Sequence[Settlement]) -> Program[Settled]:
             if s.claim.id in ended and s.claim.schedule_id is not None
         ]
         released = yield from move_schedules(now, ends, cursors, known)
-    return Settled(now, ended, lost, released)
+    return Settled(now, ended, lost, released + told)
 
 
 def _complete(now: int, done: Sequence[Settlement]) -> Program[dict[str, RunStatus]]:
@@ -85,8 +91,10 @@ def _complete(now: int, done: Sequence[Settlement]) -> Program[dict[str, RunStat
     return {id: _STATUS[status] for id, status in rows}
 
 
-def _decide_and_write(now: int, other: Sequence[Settlement]) -> Program[tuple[dict[str, RunStatus], set[str]]]:
-    """Lock each run, ask the pure rule, and write what it answers."""
+def _decide_and_write(
+    now: int, other: Sequence[Settlement]
+) -> Program[tuple[dict[str, RunStatus], set[str], list[Death]]]:
+    """Lock each run, ask the pure rule, and write what it answers; what ended, what goes again, what died."""
     rows = yield batch(
         "lock_runs",
         {
@@ -99,6 +107,7 @@ def _decide_and_write(now: int, other: Sequence[Settlement]) -> Program[tuple[di
     finishes: list[tuple[Any, ...]] = []
     returns: list[tuple[Any, ...]] = []
     attempts: list[tuple[Any, ...]] = []
+    deaths: list[Death] = []
     for s in other:
         if s.claim.id not in locked:
             continue
@@ -117,12 +126,13 @@ def _decide_and_write(now: int, other: Sequence[Settlement]) -> Program[tuple[di
         if isinstance(verdict, Finish):
             reason = verdict.reason and verdict.reason.value
             finishes.append((*guard, verdict.status.value, reason, verdict.error, verdict.result))
+            if verdict.status is RunStatus.FAILED:
+                deaths.append(Death(s.claim, attempt, reason, verdict.error))
         else:
             spent = attempt if verdict.spends_attempt else attempt - 1
             returns.append((*guard, now + verdict.after_ms, spent, _HOLD[verdict.suspect]))
         if verdict.error is not None:
-            outcome = verdict.outcome if isinstance(verdict, Again) else verdict.status.value
-            attempts.append((id, s.claim.fence, attempt, outcome, verdict.error, started_at, now, s.session))
+            attempts.append((id, s.claim.fence, attempt, verdict.outcome, verdict.error, started_at, now, s.session))
     ended: dict[str, RunStatus] = {}
     if finishes:
         rows = yield batch("finish_runs", columns(FINISH, finishes), now=now)
@@ -133,7 +143,7 @@ def _decide_and_write(now: int, other: Sequence[Settlement]) -> Program[tuple[di
         returned = {row[0] for row in rows}
     if attempts:
         yield batch("insert_attempts", columns(ATTEMPT, attempts))
-    return ended, returned
+    return ended, returned, [death for death in deaths if death.claim.id in ended]
 
 
 def _really_lost(missing: Sequence[Settlement]) -> Program[list[str]]:

@@ -23,8 +23,8 @@ from __future__ import annotations
 import pytest
 
 _PARTS = (
-    "catching_up changes claiming firing keeping listing overlap repeating schedules sessions settling stopping "
-    "suspects topics trial"
+    "catching_up changes claiming dead firing keeping listing overlap repeating schedules sessions settling "
+    "stopping suspects topics trial"
 )
 pytest.register_assert_rewrite(*(f"duly.testing.contract.{part}" for part in _PARTS.split()))
 
@@ -32,6 +32,12 @@ from duly.testing.contract.access import Access, Crash  # noqa: E402  # after th
 from duly.testing.contract.catching_up import TestCatchingUp  # noqa: E402
 from duly.testing.contract.changes import TestAuditTrail  # noqa: E402
 from duly.testing.contract.claiming import TestClaiming, TestEnqueueing  # noqa: E402
+from duly.testing.contract.dead import (  # noqa: E402
+    TestDeadLetters,
+    TestOnDead,
+    TestRedriving,
+    TestRedrivingObeysOverlap,
+)
 from duly.testing.contract.firing import TestFiring, TestGrabbing  # noqa: E402
 from duly.testing.contract.fixtures import access, clock, trial  # noqa: E402
 from duly.testing.contract.keeping import TestExpiredPauses, TestPurging, TestUnknownJobs  # noqa: E402
@@ -56,6 +62,7 @@ __all__ = [
     "TestCatchingUp",
     "TestChangingSchedules",
     "TestClaiming",
+    "TestDeadLetters",
     "TestEnqueueing",
     "TestExpiredPauses",
     "TestFiring",
@@ -63,9 +70,12 @@ __all__ = [
     "TestLeases",
     "TestListingRuns",
     "TestListingSchedules",
+    "TestOnDead",
     "TestOverlap",
     "TestPurging",
     "TestPuttingSchedules",
+    "TestRedriving",
+    "TestRedrivingObeysOverlap",
     "TestRepeating",
     "TestSessions",
     "TestSettling",

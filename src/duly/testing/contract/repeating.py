@@ -12,11 +12,13 @@ from typing import Any
 
 import pytest
 
+from duly.core.dead import OnDead
 from duly.core.policy import Overlap
 from duly.core.rules import editing
 from duly.core.run import Completed, Failed, Outcome, Snoozed
 from duly.core.timing import Once
 from duly.store.protocol import Store
+from duly.store.values import DeadRef, Redrive
 from duly.testing.contract.access import Access
 from duly.testing.contract.tables import Dump
 from duly.testing.contract.trial import LEASE_MS, Trial, deleted
@@ -177,6 +179,51 @@ async def claim_runs(trial: Trial) -> Call:
     return lambda store: store.claim_runs(worker.session, jobs=["work"], limit=10)
 
 
+async def settle_deaths(trial: Trial) -> Call:
+    on_dead = OnDead(job="work", handler="tell", queue="default", max_attempts=1, timeout_ms=None)
+    await trial.store.put_on_dead(["work"], [on_dead])
+    for _ in range(2):
+        await trial.enqueue()
+    worker = await trial.worker()
+    endings = [worker.ending(claim, Failed("no", fatal=True)) for claim in await worker.claim()]
+    return lambda store: store.settle(endings)
+
+
+async def redrive(trial: Trial) -> Call:
+    dead = await _two_dead(trial)
+    return lambda store: store.redrive([Redrive(dead=ref, by="ann") for ref in dead])
+
+
+async def redrive_with_a_payload(trial: Trial) -> Call:
+    dead = await _two_dead(trial)
+    return lambda store: store.redrive([Redrive(dead=ref, payload="[1]") for ref in dead])
+
+
+async def acknowledge(trial: Trial) -> Call:
+    dead = await _two_dead(trial)
+    return lambda store: store.acknowledge(dead)
+
+
+async def put_on_dead(trial: Trial) -> Call:
+    first = OnDead(job="work", handler="tell", queue="default", max_attempts=1, timeout_ms=None)
+    await trial.store.put_on_dead(["work"], [first])
+    second = OnDead(job="other", handler="tell", queue="default", max_attempts=2, timeout_ms=1)
+    return lambda store: store.put_on_dead(["work", "other"], [second])
+
+
+async def _two_dead(trial: Trial) -> list[DeadRef]:
+    """A run of a schedule and a direct one that have died."""
+    await trial.put("queue", overlap=Overlap.QUEUE)
+    trial.clock.move(minutes=1)
+    await trial.fire()
+    await trial.enqueue()
+    worker = await trial.worker()
+    claims = await worker.claim()
+    for claim in claims:
+        await worker.fail(claim, fatal=True)
+    return [DeadRef(claim.id, claim.fence) for claim in claims]
+
+
 async def _one_running_one_waiting(trial: Trial) -> str:
     put = await trial.put("queue", overlap=Overlap.QUEUE)
     worker = await trial.worker()
@@ -200,6 +247,7 @@ _SAME_ANSWER: list[Scene] = [
     beat,
     take_lease,
     hold_unknown_jobs,
+    put_on_dead,
 ]
 _SCENES: list[Scene] = [
     *_SAME_ANSWER,
@@ -207,6 +255,10 @@ _SCENES: list[Scene] = [
     fire_due,
     trigger,
     settle,
+    settle_deaths,
+    redrive,
+    redrive_with_a_payload,
+    acknowledge,
     close_session,
     take_lost,
     purge_history,

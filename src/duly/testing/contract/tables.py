@@ -19,7 +19,8 @@ _RUN = (
 )
 _HISTORY = (
     "id schedule_id revision kind window_at since windows tenant job queue priority status reason attempt max_attempts "
-    "fence session due_at fired_at started_at finished_at error payload result acked_at"
+    "fence session due_at fired_at started_at finished_at error payload result acked_at "
+    "timeout_ms"
 )
 
 TABLES: Mapping[str, tuple[str, ...]] = {
@@ -35,6 +36,8 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         "session", "name", "host", "pid", "roles", "version", "tz_version", "jobs", "started_at", "expires_at",
     ),
     "leases": ("role", "session", "term", "expires_at"),
+    "redrives": ("run_id", "fence", "redriven_at", "redriven_by", "made_run"),
+    "dead_handlers": ("job", "handler", "queue", "max_attempts", "timeout_ms"),
 }  # fmt: skip
 """Table by table, without the prefix ``duly_``: the columns of a dump, in their order; the first ones are the key."""
 
@@ -61,7 +64,7 @@ def differences(one: Dump, other: Dump) -> list[str]:
     return found
 
 
-_KEYS = {"revisions": 2, "changes": 2, "attempts": 2}
+_KEYS = {"revisions": 2, "changes": 2, "attempts": 2, "redrives": 2}
 
 
 def _by_key(rows: Rows, table: str) -> dict[tuple[Any, ...], tuple[Any, ...]]:

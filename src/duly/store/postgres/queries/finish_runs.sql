@@ -10,11 +10,13 @@ WITH gone AS (
 ), kept AS (
     INSERT INTO duly_history (
         id, schedule_id, revision, kind, window_at, tenant, job, queue, priority, status, reason, attempt,
-        max_attempts, fence, session, due_at, fired_at, started_at, finished_at, error, payload, result
+        max_attempts, fence, session, due_at, fired_at, started_at, finished_at, error, payload, result,
+        timeout_ms
     )
     SELECT
         id, schedule_id, revision, kind, window_at, tenant, job, queue, priority, status, reason, attempt,
-        max_attempts, fence, claimed_by, due_at, fired_at, started_at, :now::bigint, error, payload, result
+        max_attempts, fence, claimed_by, due_at, fired_at, started_at, :now::bigint, error, payload, result,
+        CASE WHEN status = 'failed' THEN timeout_ms END
     FROM gone
     ON CONFLICT DO NOTHING
 )

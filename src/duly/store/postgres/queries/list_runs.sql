@@ -2,7 +2,8 @@
 SELECT
     r.id::text, r.schedule_id::text, s.key, r.revision, r.kind, r.status, r.reason, r.tenant, r.window_at, r.since,
     r.windows, r.job, r.queue, r.priority, r.hold, r.due_at, r.attempt, r.max_attempts, r.fence, r.fired_at,
-    r.started_at, r.finished_at, r.cancel_requested, r.error, i.name, NULL, NULL
+    r.started_at, r.finished_at, r.cancel_requested, r.error, i.name, NULL, NULL,
+    r.acked_at, NULL, NULL
 FROM duly_all_runs AS r
 LEFT JOIN duly_schedules AS s ON s.id = r.schedule_id
 LEFT JOIN duly_instances AS i ON i.session = r.session

@@ -22,7 +22,8 @@ SELECT
     CASE WHEN r.claimed_by IS NOT NULL THEN 'running' WHEN r.hold = 3 THEN 'dispatched' WHEN r.hold = 4 THEN 'suspended'
         ELSE 'pending' END,
     NULL, r.tenant, r.window_at, NULL, NULL, r.job, r.queue, r.priority, r.hold, r.due_at, r.attempt, r.max_attempts,
-    r.fence, r.fired_at, r.started_at, NULL, r.cancel_at IS NOT NULL, NULL, i.name, NULL, NULL
+    r.fence, r.fired_at, r.started_at, NULL, r.cancel_at IS NOT NULL, NULL, i.name, NULL, NULL,
+    NULL, NULL, NULL
 FROM duly_runs AS r
 LEFT JOIN duly_schedules AS s ON s.id = r.schedule_id
 LEFT JOIN duly_instances AS i ON i.session = r.claimed_by
@@ -31,7 +32,7 @@ UNION ALL
 SELECT
     h.id, h.schedule_id, s.key, h.revision, h.kind, h.status, h.reason, h.tenant, h.window_at, h.since, h.windows,
     h.job, h.queue, h.priority, 0, h.due_at, h.attempt, h.max_attempts, h.fence, h.fired_at, h.started_at,
-    h.finished_at, 0, h.error, i.name, NULL, NULL
+    h.finished_at, 0, h.error, i.name, NULL, NULL, h.acked_at, NULL, NULL
 FROM duly_history AS h
 LEFT JOIN duly_schedules AS s ON s.id = h.schedule_id
 LEFT JOIN duly_instances AS i ON i.session = h.session

@@ -3,20 +3,24 @@ SELECT
     CASE WHEN r.claimed_by IS NOT NULL THEN 'running' WHEN r.hold = 3 THEN 'dispatched' WHEN r.hold = 4 THEN 'suspended'
         ELSE 'pending' END,
     NULL, r.tenant, r.window_at, NULL, NULL, r.job, r.queue, r.priority, r.hold, r.due_at, r.attempt, r.max_attempts,
-    r.fence, r.fired_at, r.started_at, NULL, r.cancel_at IS NOT NULL, NULL, i.name, coalesce(r.payload, v.payload), NULL
+    r.fence, r.fired_at, r.started_at, NULL, r.cancel_at IS NOT NULL, NULL, i.name, coalesce(r.payload, v.payload), NULL,
+    NULL, d.run_id, NULL
 FROM duly_runs AS r
 LEFT JOIN duly_schedules AS s ON s.id = r.schedule_id
 LEFT JOIN duly_revisions AS v ON v.schedule_id = r.schedule_id AND v.revision = r.revision
 LEFT JOIN duly_instances AS i ON i.session = r.claimed_by
+LEFT JOIN duly_redrives AS d ON d.made_run = r.id
 WHERE r.id = :id
 UNION ALL
 SELECT
     h.id, h.schedule_id, s.key, h.revision, h.kind, h.status,
     h.reason, h.tenant, h.window_at, h.since, h.windows, h.job, h.queue, h.priority, 0, h.due_at, h.attempt,
     h.max_attempts, h.fence, h.fired_at, h.started_at, h.finished_at, 0, h.error, i.name,
-    coalesce(h.payload, v.payload), h.result
+    coalesce(h.payload, v.payload), h.result, h.acked_at, d.run_id, n.made_run
 FROM duly_history AS h
 LEFT JOIN duly_schedules AS s ON s.id = h.schedule_id
 LEFT JOIN duly_revisions AS v ON v.schedule_id = h.schedule_id AND v.revision = h.revision
 LEFT JOIN duly_instances AS i ON i.session = h.session
+LEFT JOIN duly_redrives AS d ON d.made_run = h.id
+LEFT JOIN duly_redrives AS n ON n.run_id = h.id AND n.fence = h.fence AND n.made_run IS NOT NULL
 WHERE h.id = :id

@@ -1,0 +1,89 @@
+"""Dead letters: what is kept of a run that failed for good, and what its handler is told."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from .instants import to_datetime
+from .run import Claim
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptRecord:
+    """One try at a run. ``outcome`` is failed, timed_out, lost, completed, cancelled, or running while it lasts.
+
+    A redriven run counts its attempts from 1 again; the order of the records is the order of the tries.
+    """
+
+    attempt_number: int
+    outcome: str
+    error_message: str | None
+    started_at: datetime | None
+    ended_at: datetime | None
+    instance: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadLetter:
+    """What an ``on_dead`` handler is told, as its argument ``dead``."""
+
+    run_id: str
+    job: str
+    reason: str
+    error: str
+    attempts: int
+    payload: Any
+    died_at: datetime
+    scheduled_at: datetime
+    schedule_id: str | None = None
+    schedule_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadGroup:
+    """Dead letters of one job that died of one error (its first 200 characters)."""
+
+    job: str
+    error: str
+    count: int
+    first_died_at: datetime
+    last_died_at: datetime
+    newest_run_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnDead:
+    """Which job is told when a run of ``job`` dies, and with what budget."""
+
+    job: str
+    handler: str
+    queue: str
+    max_attempts: int
+    timeout_ms: int | None
+
+
+def on_dead_payload(claim: Claim, *, attempt: int, reason: str | None, error: str | None, died_at: int) -> str:
+    """The payload of the handler's run: a ``DeadLetter`` under the name ``dead``."""
+    facts = json.dumps(
+        {
+            "run_id": claim.id,
+            "job": claim.job,
+            "reason": reason,
+            "error": error,
+            "attempts": attempt,
+            "died_at": _instant(died_at),
+            "scheduled_at": _instant(claim.due_at if claim.window_at is None else claim.window_at),
+            "schedule_id": claim.schedule_id,
+            "schedule_key": claim.key,
+        },
+        ensure_ascii=False,
+        separators=(",", ":"),
+    )
+    return f'{{"dead":{facts[:-1]},"payload":{claim.payload or "null"}}}}}'
+
+
+def _instant(at: int) -> str:
+    return to_datetime(at).isoformat(timespec="milliseconds").replace("+00:00", "Z")

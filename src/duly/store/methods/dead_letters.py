@@ -1,0 +1,250 @@
+"""Dead letters: runs that failed for good are looked at, go again, or are laid to rest.
+
+A redrive without a payload takes the run back from the history: its id, and with it what its handler uses to do
+things once, stays the same. Its fence goes on from where it was, so no attempt from before can end it. With another
+payload it is other work: a new run is made, whose id is a function of the death, and the old one stays where it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+from duly.core.dead import AttemptRecord, DeadGroup
+from duly.core.ids import redrive_run_id
+from duly.core.instants import to_datetime
+from duly.core.policy import Overlap
+from duly.core.rules.overlap import Admission, admit_redriven
+from duly.core.run import Hold, NewRun, OpenRun, Reason, Run, RunKind
+from duly.core.schedule import Cursor, Definition
+from duly.store.statements import Program, batch, columns, query
+from duly.store.values import DeadFilter, DeadRef, Done, Handled, Page, Redrive
+
+from .definitions import Definitions, Known
+from .firing import NEW_RUN, new_run_row
+from .moving import lock_cursors, open_runs_of
+from .runs import find_run, read_run
+
+REVIVED = ("id", "fence", "slot", "hold", "lane")
+REDRIVEN = ("run_id", "fence", "redriven_by", "made_run")
+
+
+class _Dead(NamedTuple):
+    """A failed run, as ``lock_dead`` answers it."""
+
+    id: str
+    fence: int
+    schedule_id: str | None
+    revision: int | None
+    kind: str
+    window_at: int | None
+    tenant: str
+    job: str
+    queue: str
+    priority: int
+    max_attempts: int
+    timeout_ms: int | None
+    finished_at: int
+    payload: str | None
+    acked_at: int | None
+    reason: str | None
+
+
+def read_attempts(run_id: str) -> Program[list[AttemptRecord]]:
+    rows = yield query("read_attempts", id=run_id)
+    return [
+        AttemptRecord(
+            attempt_number=attempt,
+            outcome=outcome,
+            error_message=error,
+            started_at=to_datetime(started_at),
+            ended_at=to_datetime(ended_at),
+            instance=instance,
+        )
+        for attempt, outcome, error, started_at, ended_at, instance in rows
+    ]
+
+
+def list_dead(now: int, where: DeadFilter, limit: int, after: str | None) -> Program[Page[Run]]:
+    rows = yield query("list_dead", **asdict(where), after=after, limit=limit + 1)
+    runs = [read_run(row) for row in rows[:limit]]
+    return Page(runs, runs[-1].id if len(rows) > limit else None)
+
+
+def find_dead(now: int, where: DeadFilter, died_by: int, limit: int, after: str | None) -> Program[list[DeadRef]]:
+    rows = yield query("find_dead", **asdict(where), died_by=died_by, after=after, limit=limit)
+    return [DeadRef(*row) for row in rows]
+
+
+def group_dead(now: int, where: DeadFilter, limit: int) -> Program[list[DeadGroup]]:
+    rows = yield query("group_dead", **asdict(where), limit=limit)
+    return [
+        DeadGroup(
+            job=job,
+            error=error,
+            count=count,
+            first_died_at=to_datetime(first),
+            last_died_at=to_datetime(last),
+            newest_run_id=newest,
+        )
+        for job, error, count, first, last, newest in rows
+    ]
+
+
+def acknowledge(now: int, dead: Sequence[DeadRef]) -> Program[list[Handled]]:
+    """Take runs out of the dead letters; see ``DeadLetters.acknowledge``."""
+    found = yield from _lock_dead([ref.run_id for ref in dead])
+    named = {ref.run_id: found[ref.run_id] for ref in dead if _is_meant(found.get(ref.run_id), ref)}
+    fresh = [(run.id, run.fence) for run in named.values() if run.acked_at is None]
+    yield batch("acknowledge_dead", columns(("id", "fence"), fresh), now=now)
+    answers: list[Handled] = []
+    done = {id for id, _ in fresh}
+    for ref in dead:
+        if ref.run_id in named:
+            answers.append(Handled(ref.run_id, Done.DONE if ref.run_id in done else Done.REPEATED))
+            done.discard(ref.run_id)
+        else:
+            run = yield from find_run(ref.run_id)
+            answers.append(Handled(ref.run_id, Done.NOT_DEAD if run else Done.NOT_FOUND))
+    return answers
+
+
+def redrive(now: int, requests: Sequence[Redrive], definitions: Definitions) -> Program[list[Handled]]:
+    """Let dead runs go again; see ``DeadLetters.redrive``."""
+    found = yield from _lock_dead([request.dead.run_id for request in requests])
+    rows = yield query("read_redrives", ids=sorted({request.dead.run_id for request in requests}))
+    redriven: dict[str, dict[int, str | None]] = {}
+    for run_id, fence, made in rows:
+        redriven.setdefault(run_id, {})[fence] = made
+    # After the dead rows, and in id order: whoever holds a cursor never waits for a dead row.
+    cursors = yield from lock_cursors(sorted({run.schedule_id for run in found.values() if run.schedule_id}))
+    known = yield from definitions.load(_revisions(found, cursors))
+    batch_ = _Batch(now, cursors, known, (yield from open_runs_of(sorted(cursors))))
+    answers: dict[int, Handled] = {}
+    for place in sorted(range(len(requests)), key=lambda at: requests[at].dead.run_id):
+        request = requests[place]
+        ref, run = request.dead, found.get(request.dead.run_id)
+        past = redriven.setdefault(ref.run_id, {})
+        if run is not None and _is_meant(run, ref) and run.fence not in past:
+            answers[place] = batch_.add(run, request)
+            if answers[place].outcome is Done.DONE:
+                past[run.fence] = answers[place].goes_as if request.payload is not None else None
+        else:
+            answers[place] = yield from _past(ref, run, past)
+    yield from batch_.write()
+    return [answers[place] for place in range(len(requests))]
+
+
+class _Place(NamedTuple):
+    """Where a run that goes again stands among the others."""
+
+    slot: int
+    hold: Hold
+    lane: str | None
+
+
+class _Batch:
+    """What one redrive is going to write."""
+
+    def __init__(
+        self, now: int, cursors: Mapping[str, Cursor], known: Known, open_runs: Mapping[str, list[OpenRun]]
+    ) -> None:
+        self.now = now
+        self.cursors = cursors
+        self.known = known
+        self.open_runs = open_runs
+        self.revived: list[tuple[Any, ...]] = []
+        self.made: list[NewRun] = []
+        self.replaced: list[tuple[str, int]] = []
+        self.redriven: list[tuple[Any, ...]] = []
+
+    def add(self, run: _Dead, request: Redrive) -> Handled:
+        """Decide about one dead run that is to go again."""
+        if request.payload is None and run.payload is None and not self._fired_under(run):
+            return Handled(run.id, Done.NO_PAYLOAD)
+        goes_as = run.id if request.payload is None else redrive_run_id(run.id, run.fence, run.finished_at)
+        cursor = self.cursors.get(run.schedule_id or "")
+        admission, lane = self._admit(run, cursor, goes_as, request.force)
+        # Its process died with it again and again: it is tried apart from others.
+        lost = run.reason == Reason.LOST and admission.hold is Hold.NONE
+        place = _Place(cursor.slot if cursor else 0, Hold.SUSPECT if lost else admission.hold, lane)
+        if request.payload is None:
+            self.revived.append((run.id, run.fence, place.slot, int(place.hold), place.lane))
+        else:
+            self.made.append(self._new_run(run, goes_as, request.payload, place))
+            self.replaced.append((run.id, run.fence))
+        made = None if request.payload is None else goes_as
+        self.redriven.append((run.id, run.fence, request.by, made))
+        return Handled(run.id, Done.DONE, goes_as)
+
+    def write(self) -> Program[None]:
+        if self.revived:
+            yield batch("revive_runs", columns(REVIVED, self.revived), now=self.now)
+        if self.made:
+            yield batch("acknowledge_dead", columns(("id", "fence"), self.replaced), now=self.now)
+            yield batch("insert_runs", columns(NEW_RUN, map(new_run_row, self.made)))
+        if self.redriven:
+            yield batch("insert_redrives", columns(REDRIVEN, self.redriven), now=self.now)
+
+    def _fired_under(self, run: _Dead) -> bool:
+        """Whether the definition is still there that holds the run's payload; with its cursor a schedule is purged."""
+        return run.schedule_id in self.cursors and isinstance(
+            self.known.get((run.schedule_id or "", run.revision or 0)), Definition
+        )
+
+    def _admit(self, run: _Dead, cursor: Cursor | None, goes_as: str, force: bool) -> tuple[Admission, str | None]:
+        """Whether it may go at once, and the lane whose next run its end releases."""
+        definition = cursor and self.known.get((cursor.schedule_id, cursor.revision))
+        if not isinstance(definition, Definition) or run.schedule_id is None:
+            return Admission(), None
+        open_runs = self.open_runs[run.schedule_id]
+        admission = admit_redriven(definition, open_runs, force)
+        open_runs.append(OpenRun(goes_as, int(admission.hold), claimed=False, cancel_requested=False))
+        overlaps = definition.overlap is Overlap.ALLOW and definition.max_concurrent is None
+        return admission, None if overlaps or admission.outside_lane else run.schedule_id
+
+    def _new_run(self, run: _Dead, id: str, payload: str, place: _Place) -> NewRun:
+        return NewRun(
+            id=id,
+            job=run.job,
+            kind=RunKind.DIRECT if run.schedule_id is None else RunKind.MANUAL,
+            due_at=self.now,
+            fired_at=self.now,
+            schedule_id=run.schedule_id,
+            revision=run.revision,
+            window_at=run.window_at,
+            tenant=run.tenant,
+            queue=run.queue,
+            priority=run.priority,
+            slot=place.slot,
+            hold=place.hold,
+            lane=place.lane,
+            max_attempts=run.max_attempts,
+            timeout_ms=run.timeout_ms,
+            payload=payload,
+        )
+
+
+def _past(ref: DeadRef, run: _Dead | None, past: Mapping[int, str | None]) -> Program[Handled]:
+    """The answer for a run that is not there to be redriven: it was before, or it never died."""
+    fence = ref.fence if ref.fence is not None else run.fence if run else max(past, default=None)
+    if fence is not None and fence in past:
+        return Handled(ref.run_id, Done.REPEATED, past[fence] or ref.run_id)
+    there = run is not None or (yield from find_run(ref.run_id)) is not None
+    return Handled(ref.run_id, Done.NOT_DEAD if there else Done.NOT_FOUND)
+
+
+def _lock_dead(ids: Sequence[str]) -> Program[dict[str, _Dead]]:
+    rows = yield query("lock_dead", ids=sorted(set(ids)))
+    return {row[0]: _Dead(*row) for row in rows}
+
+
+def _is_meant(run: _Dead | None, ref: DeadRef) -> bool:
+    return run is not None and ref.fence in (None, run.fence)
+
+
+def _revisions(dead: Mapping[str, _Dead], cursors: Mapping[str, Cursor]) -> set[tuple[str, int]]:
+    """The definitions that the runs were fired under, and those that hold now."""
+    then = {(run.schedule_id, run.revision) for run in dead.values() if run.schedule_id and run.revision is not None}
+    return then | {(id, cursor.revision) for id, cursor in cursors.items()}

@@ -1,0 +1,17 @@
+-- What was kept of attempts that did not complete, and the newest one if it did or is under way.
+SELECT a.attempt, a.outcome, a.error, a.started_at, a.ended_at, i.name
+FROM (
+    SELECT fence, attempt, outcome, error, started_at, ended_at, session
+    FROM duly_attempts
+    WHERE run_id = :id::uuid
+    UNION ALL
+    SELECT fence, attempt, 'running', NULL, started_at, NULL, claimed_by
+    FROM duly_runs
+    WHERE id = :id::uuid AND claimed_by IS NOT NULL
+    UNION ALL
+    SELECT fence, attempt, status, NULL, started_at, finished_at, session
+    FROM duly_history
+    WHERE id = :id::uuid AND session IS NOT NULL AND status IN ('completed', 'cancelled')
+) AS a
+LEFT JOIN duly_instances AS i ON i.session = a.session
+ORDER BY a.fence

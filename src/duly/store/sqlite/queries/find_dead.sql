@@ -1,0 +1,12 @@
+SELECT h.id, h.fence
+FROM duly_history AS h INDEXED BY duly_history_dead
+WHERE h.status = 'failed' AND h.acked_at IS NULL
+  AND h.finished_at <= :died_by
+  AND h.id > coalesce(:after, '')
+  AND (:schedule_id IS NULL OR h.schedule_id = :schedule_id)
+  AND (:tenant IS NULL OR h.tenant = :tenant)
+  AND (:job IS NULL OR h.job = :job)
+  AND (:queue IS NULL OR h.queue = :queue)
+  AND (:error IS NULL OR instr(h.error, :error) > 0)
+ORDER BY h.id
+LIMIT :limit

@@ -1,0 +1,16 @@
+SELECT
+    h.id, h.schedule_id, s.key, h.revision, h.kind, h.status, h.reason, h.tenant, h.window_at, h.since, h.windows,
+    h.job, h.queue, h.priority, 0, h.due_at, h.attempt, h.max_attempts, h.fence, h.fired_at, h.started_at,
+    h.finished_at, 0, h.error, i.name, NULL, NULL, NULL, NULL, NULL
+FROM duly_history AS h INDEXED BY duly_history_dead
+LEFT JOIN duly_schedules AS s ON s.id = h.schedule_id
+LEFT JOIN duly_instances AS i ON i.session = h.session
+WHERE h.status = 'failed' AND h.acked_at IS NULL
+  AND h.id < coalesce(:after, 'g')
+  AND (:schedule_id IS NULL OR h.schedule_id = :schedule_id)
+  AND (:tenant IS NULL OR h.tenant = :tenant)
+  AND (:job IS NULL OR h.job = :job)
+  AND (:queue IS NULL OR h.queue = :queue)
+  AND (:error IS NULL OR instr(h.error, :error) > 0)
+ORDER BY h.id DESC
+LIMIT :limit

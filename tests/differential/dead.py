@@ -1,0 +1,224 @@
+"""Dead letters in the model: loops over dictionaries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from duly.core.dead import AttemptRecord, DeadGroup, OnDead, on_dead_payload
+from duly.core.ids import on_dead_run_id, redrive_run_id
+from duly.core.instants import to_datetime
+from duly.core.policy import Overlap
+from duly.core.rules.overlap import admit_redriven
+from duly.core.run import Claim, NewRun, OpenRun, Reason, Run, RunKind
+from duly.core.schedule import Cursor, Definition
+from duly.runtime.clock import Clock
+from duly.store.values import DeadFilter, DeadRef, Done, Handled, Instance, Page, Redrive
+
+
+@dataclass(slots=True, kw_only=True)
+class RedriveRow:
+    run_id: str
+    fence: int
+    redriven_at: int
+    redriven_by: str | None
+    made_run: str | None
+
+
+class DeadModel:
+    """The part of the model that holds what failed for good."""
+
+    _clock: Clock
+    runs: dict[str, Any]
+    history: dict[str, Any]
+    attempts: dict[tuple[str, int], Any]
+    revisions: dict[tuple[str, int], Any]
+    cursors: dict[str, Cursor]
+    instances: dict[int, Instance]
+    redrives: dict[tuple[str, int], RedriveRow]
+    dead_handlers: dict[str, OnDead]
+
+    def _run(self, id: str) -> Run:
+        raise NotImplementedError
+
+    def _insert(self, run: NewRun) -> bool:
+        raise NotImplementedError
+
+    def _open_runs(self, schedule_id: str) -> list[OpenRun]:
+        raise NotImplementedError
+
+    async def read_attempts(self, run_id: str) -> list[AttemptRecord]:
+        rows = {a.fence: (a.attempt, a.outcome, a.error, a.started_at, a.ended_at, a.session) for a in self._of(run_id)}
+        run, ended = self.runs.get(run_id), self.history.get(run_id)
+        if run is not None and run.claimed_by is not None:
+            rows[run.fence] = (run.attempt, "running", None, run.started_at, None, run.claimed_by)
+        if ended is not None and ended.session is not None and ended.status in ("completed", "cancelled"):
+            at = ended.finished_at
+            rows[ended.fence] = (ended.attempt, ended.status, None, ended.started_at, at, ended.session)
+        return [
+            AttemptRecord(
+                attempt_number=attempt,
+                outcome=outcome,
+                error_message=error,
+                started_at=to_datetime(started_at),
+                ended_at=to_datetime(ended_at),
+                instance=self.instances[session].name if session in self.instances else None,
+            )
+            for _, (attempt, outcome, error, started_at, ended_at, session) in sorted(rows.items())
+        ]
+
+    def _of(self, run_id: str) -> list[Any]:
+        return [attempt for key, attempt in self.attempts.items() if key[0] == run_id]
+
+    async def list_dead(self, where: DeadFilter, *, limit: int, after: str | None = None) -> Page[Run]:
+        ids = [row.id for row in self._dead(where) if after is None or row.id < after][::-1]
+        runs = [replace(self._run(id), payload_json=None, result_json=None) for id in ids]
+        return Page(runs[:limit], runs[limit - 1].id if len(runs) > limit else None)
+
+    async def find_dead(
+        self, where: DeadFilter, *, died_by: int, limit: int, after: str | None = None
+    ) -> Sequence[DeadRef]:
+        found = [row for row in self._dead(where) if row.finished_at <= died_by and (after is None or row.id > after)]
+        return [DeadRef(row.id, row.fence) for row in found[:limit]]
+
+    async def group_dead(self, where: DeadFilter, *, limit: int) -> list[DeadGroup]:
+        groups: dict[tuple[str, str], list[Any]] = {}
+        for row in self._dead(where):
+            groups.setdefault((row.job, row.error[:200]), []).append(row)
+        found = [
+            DeadGroup(
+                job=job,
+                error=error,
+                count=len(rows),
+                first_died_at=to_datetime(min(row.finished_at for row in rows)),
+                last_died_at=to_datetime(max(row.finished_at for row in rows)),
+                newest_run_id=rows[-1].id,
+            )
+            for (job, error), rows in groups.items()
+        ]
+        return sorted(found, key=lambda group: (group.count, group.newest_run_id), reverse=True)[:limit]
+
+    def _dead(self, where: DeadFilter) -> list[Any]:
+        return [
+            row
+            for _, row in sorted(self.history.items())
+            if row.status == "failed"
+            and row.acked_at is None
+            and where.tenant in (None, row.tenant)
+            and where.schedule_id in (None, row.schedule_id)
+            and where.job in (None, row.job)
+            and where.queue in (None, row.queue)
+            and (where.error is None or where.error in row.error)
+        ]
+
+    async def acknowledge(self, dead: Sequence[DeadRef]) -> list[Handled]:
+        answers: list[Handled] = []
+        for ref in dead:
+            row = self._meant(ref)
+            if row is None:
+                answers.append(self._not_dead(ref.run_id))
+                continue
+            answers.append(Handled(ref.run_id, Done.DONE if row.acked_at is None else Done.REPEATED))
+            row.acked_at = row.acked_at or self._clock.now()
+        return answers
+
+    async def redrive(self, requests: Sequence[Redrive]) -> list[Handled]:
+        order = sorted(range(len(requests)), key=lambda place: requests[place].dead.run_id)
+        before = dict(self.history)
+        answers = {place: self._redrive(requests[place], before) for place in order}
+        return [answers[place] for place in range(len(requests))]
+
+    def _redrive(self, request: Redrive, before: Mapping[str, Any]) -> Handled:
+        ref, row = request.dead, self._meant(request.dead, before)
+        past = {fence: redrive for (id, fence), redrive in self.redrives.items() if id == ref.run_id}
+        if row is not None and row.fence not in past:
+            return self._go_again(row, request)
+        failed = before.get(ref.run_id)
+        fence = ref.fence
+        if fence is None:
+            fence = failed.fence if failed is not None and failed.status == "failed" else max(past, default=None)
+        if fence in past:
+            return Handled(ref.run_id, Done.REPEATED, past[fence].made_run or ref.run_id)
+        return self._not_dead(ref.run_id)
+
+    def _go_again(self, row: Any, request: Redrive) -> Handled:
+        now, cursor = self._clock.now(), self.cursors.get(row.schedule_id)
+        if request.payload is None and row.payload is None and (row.schedule_id, row.revision) not in self.revisions:
+            return Handled(row.id, Done.NO_PAYLOAD)
+        hold, lane = 0, None
+        if cursor is not None:
+            definition: Definition = self.revisions[row.schedule_id, cursor.revision].definition
+            hold = int(admit_redriven(definition, self._open_runs(row.schedule_id), request.force).hold)
+            alone = definition.overlap is not Overlap.ALLOW or definition.max_concurrent is not None
+            lane = row.schedule_id if alone and not request.force else None
+        if hold == 0 and row.reason == Reason.LOST:
+            hold = 5
+        fresh = request.payload is not None
+        goes_as = redrive_run_id(row.id, row.fence, row.finished_at) if fresh else row.id
+        if fresh:
+            row.acked_at = row.acked_at or now
+        else:
+            del self.history[row.id]
+        self._insert(
+            NewRun(
+                id=goes_as,
+                job=row.job,
+                kind=RunKind(row.kind) if not fresh else RunKind.MANUAL if row.schedule_id else RunKind.DIRECT,
+                due_at=now,
+                fired_at=now if fresh else row.fired_at,
+                schedule_id=row.schedule_id,
+                revision=row.revision,
+                window_at=row.window_at,
+                tenant=row.tenant,
+                queue=row.queue,
+                priority=row.priority,
+                slot=cursor.slot if cursor else 0,
+                hold=hold,
+                lane=lane,
+                max_attempts=row.max_attempts,
+                timeout_ms=row.timeout_ms,
+                payload=request.payload if fresh else row.payload,
+                fence=0 if fresh else row.fence,
+            )
+        )
+        self.redrives[row.id, row.fence] = RedriveRow(
+            run_id=row.id,
+            fence=row.fence,
+            redriven_at=now,
+            redriven_by=request.by,
+            made_run=goes_as if fresh else None,
+        )
+        return Handled(row.id, Done.DONE, goes_as)
+
+    def _meant(self, ref: DeadRef, rows: Mapping[str, Any] | None = None) -> Any:
+        row = (self.history if rows is None else rows).get(ref.run_id)
+        return row if row is not None and row.status == "failed" and ref.fence in (None, row.fence) else None
+
+    def _not_dead(self, run_id: str) -> Handled:
+        there = run_id in self.runs or run_id in self.history
+        return Handled(run_id, Done.NOT_DEAD if there else Done.NOT_FOUND)
+
+    async def put_on_dead(self, jobs: Sequence[str], on_dead: Sequence[OnDead]) -> None:
+        for job in jobs:
+            self.dead_handlers.pop(job, None)
+        self.dead_handlers |= {one.job: one for one in on_dead}
+
+    def _tell_of_death(self, claim: Claim, attempt: int, reason: str | None, error: str | None, now: int) -> bool:
+        told = self.dead_handlers.get(claim.job)
+        if told is None or claim.job in {one.handler for one in self.dead_handlers.values()}:
+            return False
+        return self._insert(
+            NewRun(
+                id=on_dead_run_id(claim.id, claim.fence, now),
+                job=told.handler,
+                kind=RunKind.DIRECT,
+                due_at=now,
+                fired_at=now,
+                tenant=claim.tenant,
+                queue=told.queue,
+                max_attempts=told.max_attempts,
+                timeout_ms=told.timeout_ms,
+                payload=on_dead_payload(claim, attempt=attempt, reason=reason, error=error, died_at=now),
+            )
+        )
