@@ -3,11 +3,13 @@
 import asyncio
 import logging
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
+from fastapi import FastAPI
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
@@ -159,9 +161,21 @@ async def test_a_body_that_never_arrives_is_408(app: Duly) -> None:
     assert (answer.status_code, answer.json()["code"]) == (408, "REQUEST_TIMEOUT")
 
 
-async def test_mounted_inside_another_app_every_link_knows_it(app: Duly) -> None:
-    outer = Starlette(routes=[Mount("/duly", application(app))])
-    async with client_of(outer) as client:
+def mounted_in_starlette(api: Starlette) -> object:
+    return Starlette(routes=[Mount("/duly", api)])
+
+
+def mounted_in_fastapi(api: Starlette) -> object:
+    outer = FastAPI()
+    outer.mount("/duly", api)
+    return outer
+
+
+@pytest.mark.parametrize("mounted", [mounted_in_starlette, mounted_in_fastapi])
+async def test_mounted_inside_another_app_every_link_knows_it(
+    app: Duly, mounted: Callable[[Starlette], object]
+) -> None:
+    async with client_of(mounted(application(app))) as client:
         made = await client.post("/duly/api/v1/schedules", json=BASE)
         assert made.headers["location"].startswith("/duly/api/v1/schedules/")
         assert (await client.get(made.headers["location"])).json()["id"] == made.json()["id"]
@@ -197,3 +211,9 @@ async def test_routes_of_others_are_served_with_the_same_care(app: Duly) -> None
         assert (answer.status_code, answer.json()["code"]) == (500, "INTERNAL_ERROR")
         answer = await client.post("/extra")
         assert (answer.status_code, answer.json()["code"]) == (405, "METHOD_NOT_ALLOWED")
+
+
+async def test_head_answers_like_get(api: httpx2.AsyncClient) -> None:
+    assert (await api.head("/schedules")).status_code == 200
+    assert (await api.head("/schedules/nope")).status_code == 404
+    assert (await api.head("/schedules:preview")).status_code == 405

@@ -270,3 +270,27 @@ async def test_preview_tells_what_the_clocks_do(api: httpx2.AsyncClient) -> None
             "note": "02:30 does not exist that day (clocks go forward); fires at 03:00",
         }
     ]
+
+
+async def test_the_secret_of_a_webhook_is_never_shown(api: httpx2.AsyncClient) -> None:
+    target = {"kind": "webhook", "url": "https://example.com/hook"}
+    body = await made(api, key="k", jobType=None, target={**target, "secret": "whsec_x"}, topic="billing.invoice")
+    assert (body["target"], body["topic"], body["jobType"]) == (target, "billing.invoice", None)
+    for path in ("/schedules", "/schedules/k"):
+        assert "whsec" not in (await api.get(path)).text
+
+
+async def test_a_target_is_replaced_by_another(api: httpx2.AsyncClient) -> None:
+    await made(api, key="k")
+    body = (await api.patch("/schedules/k", json={"topic": "billing.invoice"})).json()
+    assert (body["topic"], body["jobType"], body["target"]) == ("billing.invoice", None, None)
+
+
+async def test_null_puts_back_the_default(api: httpx2.AsyncClient) -> None:
+    given = {name: FULL[name] for name in FULL if name not in ("name", "key", "cronExpression", "jobType", "enabled")}
+    plain = await made(api)
+    await made(api, key="full", **given | {"metadata": {"ownerId": "o", "correlationId": "c"}})
+    nothing = dict.fromkeys(given.keys() - {"fireCurrentWindow", "timeoutSeconds"})
+    body = (await api.patch("/schedules/full", json=nothing)).json()
+    differing = {name for name in plain if plain[name] != body[name]}
+    assert differing <= {"id", "key", "name", "timeoutSeconds", "revision", "createdAt", "updatedAt"}

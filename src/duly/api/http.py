@@ -94,7 +94,7 @@ class Endpoint:
         self._deadline = deadline
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        method = self._methods.get(scope["method"])
+        method = self._methods.get("GET" if scope["method"] == "HEAD" else scope["method"])
         if method is None:
             detail = f"{scope['method'][:20]} is not allowed here; expected {self._allow.decode()}"
             refusal = problem(NOT_ALLOWED, "METHOD_NOT_ALLOWED", detail)
@@ -172,9 +172,11 @@ async def _send_reply(send: Send, scope: Scope, reply: Reply) -> None:
 
 async def _send_error(send: Send, scope: Scope, error: DulyError) -> None:
     status, document = problem_of(error)
-    if status >= 500:
-        told = "the store did not answer" if isinstance(error, StoreError) else "an error that nobody foresaw"
-        _log.error("%s, request %s: %s", told, scope.get(REQUEST_ID), error, exc_info=error)
+    if isinstance(error, StoreError):
+        # One line: in an outage every request comes by here, and the stack says nothing new.
+        _log.warning("the store did not answer, request %s: %s", scope.get(REQUEST_ID), error)
+    elif status >= 500:
+        _log.error("an error that nobody foresaw, request %s", scope.get(REQUEST_ID), exc_info=error)
     await send_problem(send, scope, document)
 
 
