@@ -46,6 +46,7 @@ def test_the_nouns_of_an_app_offer_these_verbs() -> None:
         "trigger", "upcoming", "update",
     }  # fmt: skip
     assert set(verbs(app.runs)) >= {"cancel", "get", "iterate", "list", "wait"}
+    assert set(verbs(app.queues)) >= {"get", "list", "pause", "resume", "set"}
     assert set(verbs(app)) >= {"cron", "enqueue", "every", "include", "job", "middleware", "run", "start", "stop"}
     assert callable(app.sync.enqueue)
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
@@ -146,3 +147,34 @@ async def test_recovery_beside_late_settles_ends_each_run_once(
         assert sorted([*settled.ended, *taken]) == sorted(claim.id for claim in claims)
         assert sorted(settled.lost) == sorted(taken)
     assert await open_runs(access) == {}
+
+
+async def test_four_workers_together_never_run_more_than_a_queue_allows(trial: Trial, stores: list[Store]) -> None:
+    """J1."""
+    await trial.store.change_queue("default", lambda queue, now: replace(queue, max_running=3))
+    await trial.store.enqueue([trial.request() for _ in range(300)])
+    workers = [await trial.worker(name=f"w{n}", store=store) for n, store in enumerate(stores)]
+    held: list[tuple[Worker, Claim]] = []
+
+    async def claim(worker: Worker) -> None:
+        held.extend([(worker, claim) for claim in await worker.claim(limit=2)])
+
+    for _ in range(40):
+        ending, held[:] = held[:2], held[2:]
+        # Ended only when written: until then its place is taken, so the others may get less, never more.
+        await asyncio.gather(*map(claim, workers), *(worker.complete(claimed) for worker, claimed in ending))
+        assert len(held) <= 3
+        await asyncio.gather(*map(claim, workers))
+        assert len(held) == 3
+    ids = [claimed.id for _, claimed in held]
+    assert len(set(ids)) == 3
+
+
+async def test_four_workers_together_never_start_more_than_a_rate_allows(trial: Trial, stores: list[Store]) -> None:
+    await trial.store.change_queue("default", lambda queue, now: replace(queue, rate=7, per_ms=1000))
+    await trial.store.enqueue([trial.request() for _ in range(100)])
+    workers = [await trial.worker(name=f"w{n}", store=store) for n, store in enumerate(stores)]
+    for _ in range(10):
+        claims = await asyncio.gather(*(worker.claim(limit=3) for worker in workers))
+        assert sum(map(len, claims)) == 7
+        trial.clock.move(seconds=1)

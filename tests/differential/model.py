@@ -17,8 +17,10 @@ from duly.core.errors import ClientRequestIdInUse, DulyError, KeyInUse, RunActiv
 from duly.core.ids import is_id
 from duly.core.instants import to_datetime
 from duly.core.policy import Retry
+from duly.core.queue import Queue, QueueState
 from duly.core.rules.editing import Change, pause, resume
 from duly.core.rules.firing import FireRules, first_cursor, plan
+from duly.core.rules.flow import after_starts, allowance, is_full, opens_at
 from duly.core.rules.overlap import admit_manual
 from duly.core.rules.recording import record
 from duly.core.rules.settling import Again, after_run, lane_release
@@ -176,6 +178,7 @@ class Model(DeadModel):
         self.firing_paused_at: int | None = None
         self.redrives: dict[tuple[str, int], RedriveRow] = {}
         self.dead_handlers: dict[str, OnDead] = {}
+        self.queues: dict[str, QueueState] = {}
 
     async def open(self) -> None: ...
 
@@ -214,6 +217,7 @@ class Model(DeadModel):
             "leases": [(role, *lease) for role, lease in self.leases.items()],
             "redrives": map(astuple, self.redrives.values()),
             "dead_handlers": map(astuple, self.dead_handlers.values()),
+            "queues": [(*astuple(queue), queue.governed) for queue in self.queues.values()],
         }
         return {table: sorted_rows(rows[table]) for table in TABLES}
 
@@ -465,7 +469,8 @@ class Model(DeadModel):
             self.cursors[cursor.schedule_id] = replace(cursor, fire_at=now + SET_ASIDE_FOR_MS, error=error)
 
     def _grabs(self, run: NewRun, grab: Grab) -> bool:
-        return grab.session in self.instances and takes(grab.jobs, run.job) and run.hold == Hold.NONE
+        governed = run.queue in self.queues and self.queues[run.queue].governed
+        return grab.session in self.instances and takes(grab.jobs, run.job) and run.hold == Hold.NONE and not governed
 
     def _due(self, now: int) -> list[Cursor]:
         due = [c for c in self._armed() if c.fire_at is not None and c.fire_at <= now]
@@ -619,29 +624,44 @@ class Model(DeadModel):
         now = self._clock.now()
         if session not in self.instances:
             return Claimed(now, [], alive=False)
-        waiting = [run for run in self.runs.values() if run.claimed_by is None and run.hold == 0]
-        ready = [run for run in waiting if run.due_at <= now and takes(jobs, run.job)]
-        ready += [
-            run for run in self.runs.values() if run.claimed_by is None and run.hold == 5 and takes(jobs, run.job)
-        ]
+        waiting = [run for run in self.runs.values() if run.claimed_by is None and run.hold in (0, 5)]
+        ready = [run for run in waiting if takes(jobs, run.job) and (run.due_at <= now or run.hold == 5)]
         lines = {(-run.priority, run.queue, run.hold != 5) for run in ready}
         claims: list[Claim] = []
         for priority, queue, fresh in sorted(lines):
             line = [r for r in ready if (-r.priority, r.queue, r.hold != 5) == (priority, queue, fresh)]
             line.sort(key=lambda run: (run.due_at, run.slot, run.id))
+            room = self._room(queue, limit - len(claims), now)
             if not fresh:
-                chosen, suspects = choose(
-                    [Suspect(r.id, r.attempt, r.max_attempts) for r in line[: limit - len(claims)]], suspects
-                )
+                chosen, suspects = choose([Suspect(r.id, r.attempt, r.max_attempts) for r in line[:room]], suspects)
                 line = [run for run in line if run.id in chosen]
-            for run in sorted(line[: limit - len(claims)], key=lambda run: (run.due_at, run.id)):
+            for run in sorted(line[:room], key=lambda run: (run.due_at, run.id)):
                 self._give(run, session, now)
                 claims.append(replace(self._claim(run), suspect=not fresh))
-        later = [run.due_at for run in waiting if run.due_at > now]
-        return Claimed(now, claims, next_due_at=min(later, default=None) if len(claims) < limit else None)
+        later = [run.due_at for run in waiting if run.due_at > now and run.hold == 0]
+        limited = [self.queues[name] for name in {run.queue for run in waiting} & self.queues.keys()]
+        limited = [queue for queue in limited if not queue.paused]
+        later += [at for at in (opens_at(queue, now) for queue in limited) if at is not None]
+        return Claimed(
+            now,
+            claims,
+            next_due_at=min(later, default=None) if len(claims) < limit else None,
+            held_back=frozenset(queue.name for queue in limited if is_full(queue, self._running(queue.name))),
+        )
+
+    def _room(self, name: str, wanted: int, now: int) -> int:
+        """How many runs of a queue may be started."""
+        queue = self.queues.get(name)
+        most = None if queue is None else allowance(queue, self._running(name), now)
+        return wanted if most is None else min(most, wanted)
+
+    def _running(self, queue: str) -> int:
+        return sum(run.queue == queue and run.claimed_by in self.instances for run in self.runs.values())
 
     def _give(self, run: OpenRow, session: int, now: int) -> None:
         """Put a run into the hands of a session."""
+        if run.queue in self.queues:
+            self.queues[run.queue] = after_starts(self.queues[run.queue], 1, now)
         run.claimed_by = session
         run.fence += 1
         run.attempt += 1
@@ -670,6 +690,7 @@ class Model(DeadModel):
             timeout_ms=run.timeout_ms,
             tenant=run.tenant,
             definition=definition,
+            capped=run.queue in self.queues and self.queues[run.queue].max_running is not None,
         )
 
     async def settle(self, settlements: Sequence[Settlement]) -> Settled:
@@ -817,6 +838,32 @@ class Model(DeadModel):
             OpenRun(run.id, run.hold, run.claimed_by is not None, run.cancel_at is not None)
             for run in self._open_rows(schedule_id)
         ]
+
+    # Queues
+
+    async def change_queue(self, name: str, change: Callable[[QueueState, int], QueueState]) -> Queue:
+        now = self._clock.now()
+        before = self.queues.setdefault(name, QueueState(name=name, updated_at=now))
+        after = change(before, now)
+        if after != before:
+            self.queues[name] = replace(after, updated_at=now)
+        (queue,) = await self.list_queues(name)
+        return queue
+
+    async def list_queues(self, name: str | None = None) -> list[Queue]:
+        now = self._clock.now()
+        names = self.queues.keys() | {run.queue for run in self.runs.values()}
+        return [
+            self._queue(found, [run for run in self.runs.values() if run.queue == found], now)
+            for found in sorted(names)
+            if name in (None, found)
+        ]
+
+    def _queue(self, name: str, runs: Sequence[OpenRow], now: int) -> Queue:
+        running = sum(run.claimed_by is not None for run in runs)
+        waiting = sum(run.claimed_by is None and run.due_at <= now for run in runs)
+        state = self.queues.get(name) or QueueState(name=name)
+        return Queue(state, running, waiting, len(runs) - running - waiting)
 
     # Sessions
 

@@ -11,6 +11,7 @@ from typing import Any
 from duly.core.dead import OnDead
 from duly.core.ids import uuid7
 from duly.core.policy import Backoff, CatchUp, Missed, Overlap, Retry
+from duly.core.queue import QueueState
 from duly.core.rules import editing
 from duly.core.rules.editing import Change
 from duly.core.rules.firing import FireRules
@@ -440,6 +441,32 @@ class Script:
         ]
         return Operation(f"put on dead {jobs} {told}", lambda store: store.put_on_dead(jobs, told))
 
+    # Queues
+
+    def change_queue(self) -> Operation:
+        draw = self._draw
+        name = draw.choice(("q1", "q2", "q3"))
+        pause: dict[str, Any] = {"paused_at": self._clock.now(), "paused_by": "ann", "pause_reason": "flood"}
+        rate: dict[str, Any] = {"rate": draw.choice((1, 3)), "per_ms": draw.choice((1000, 60_000))}
+        changes: dict[str, Any] = draw.choice(
+            (
+                {"max_running": draw.choice((1, 2, 4))},
+                {"max_running": draw.choice((1, 2, 4))},
+                rate,
+                rate | {"max_running": 3},
+                pause,
+                dict.fromkeys(pause),
+                dict.fromkeys((*pause, *rate, "max_running")),
+                dict.fromkeys((*pause, *rate, "max_running")),
+            )
+        )
+        rule: Callable[[QueueState, int], QueueState] = lambda queue, now: replace(queue, **changes)
+        return Operation(f"queue {name} {changes}", lambda store: store.change_queue(name, rule))
+
+    def look_at_queues(self) -> Operation:
+        name = self._draw.choice((None, "q1", "q3", "none"))
+        return Operation(f"list queues {name}", lambda store: store.list_queues(name), writes=False)
+
     # Sessions and keeping
 
     def open_session(self) -> Operation:
@@ -549,6 +576,8 @@ _WEIGHTS: list[tuple[Callable[[Script], Operation | None], int]] = [
     (Script.put_on_dead, 2),
     (Script.look_at_the_dead, 3),
     (Script.look_at_attempts, 2),
+    (Script.change_queue, 4),
+    (Script.look_at_queues, 2),
     (Script.open_session, 3),
     (Script.beat, 6),
     (Script.close_session, 1),

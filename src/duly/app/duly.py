@@ -27,6 +27,8 @@ from .declared import Declared
 from .declaring import Declaration, Declaring
 from .jobs import Jobs
 from .life import Caller, Life, Lifespan, call_now, enter_lifespan
+from .opener import Nouns
+from .queues import Queues
 from .runs import Runs
 from .schedules import Schedules
 from .signals import until_signalled
@@ -95,9 +97,9 @@ class Duly(Declaring):
         self._declared = Declared(
             self._store, self._builder, self._clock, app=self.name, sync=self._sync, scheduler="scheduler" in roles
         )
-        self.schedules, self.runs = self._nouns(self._store, self._clock, call_now)
+        self.schedules, self.runs, self.queues = self._nouns(self._store, self._clock, call_now)
 
-    def _nouns(self, store: SqlStore, clock: Clock, call: Caller, *, alone: bool = False) -> tuple[Schedules, Runs]:
+    def _nouns(self, store: SqlStore, clock: Clock, call: Caller, *, alone: bool = False) -> Nouns:
         tell = partial(call, self._life.tell)
         schedules = Schedules(
             store,
@@ -121,9 +123,9 @@ class Duly(Declaring):
             on_cancel=partial(tell, Instance.cancel_soon),
             alone=alone,
         )
-        return schedules, runs
+        return schedules, runs, Queues(store, on_runs=partial(tell, Instance.wake_worker))
 
-    def _nouns_alone(self, store: SqlStore) -> tuple[Schedules, Runs]:
+    def _nouns_alone(self, store: SqlStore) -> Nouns:
         """The nouns for a thread without an event loop."""
         return self._nouns(store, BlockingClock(self._clock), self._life.call_soon, alone=True)
 

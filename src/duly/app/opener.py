@@ -20,16 +20,18 @@ from duly.store.direct import DirectDriver, run_direct
 from duly.store.sql import SqlStore
 
 from .life import Life
+from .queues import Queues
 from .runs import Runs
 from .schedules import Schedules
 
 CLOSE_WITHIN = 30.0
 FORK_WITHIN = 5.0
-Nouns = tuple[Schedules, Runs]
+Noun = Schedules | Runs | Queues
+Nouns = tuple[Schedules, Runs, Queues]
 
 
 class Opener:
-    """Lends ``Schedules`` and ``Runs`` to one call at a time each, on a store that is open in this process."""
+    """Lends each noun of the app to one call at a time, on a store that is open in this process."""
 
     def __init__(
         self, life: Callable[[], Life], make: Callable[[], SqlStore], nouns: Callable[[SqlStore], Nouns]
@@ -47,15 +49,14 @@ class Opener:
         self._kept = local()
 
     @contextmanager
-    def lent(self, kind: type[Schedules] | type[Runs]) -> Iterator[Schedules | Runs]:
+    def lent(self, kind: type[Noun]) -> Iterator[Noun]:
         """The noun for one call; nothing is closed while it is lent."""
         with self._changed:
             self._notice_fork()
             store = self._store()
             self._lent += 1
         try:
-            schedules, runs = self._nouns_of_this_thread(store)
-            yield schedules if kind is Schedules else runs
+            yield next(noun for noun in self._nouns_of_this_thread(store) if type(noun) is kind)
         finally:
             with self._changed:
                 self._lent -= 1

@@ -14,7 +14,9 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 from duly.core.errors import ConfigurationError
 from duly.store.direct import run_direct
 
+from .opener import Noun as AnyNoun
 from .opener import Opener
+from .queues import Queues
 from .runs import Runs
 from .schedules import Schedules
 
@@ -25,8 +27,9 @@ Answer = TypeVar("Answer")
 __all__ = ["Opener", "Sync"]
 
 
-def _kind_of(method: Callable[..., Any]) -> type[Schedules] | type[Runs]:
-    return Schedules if getattr(Schedules, method.__name__, None) is method else Runs
+def _kind_of(method: Callable[..., Any]) -> type[AnyNoun]:
+    kinds: tuple[type[AnyNoun], ...] = (Schedules, Runs, Queues)
+    return next(kind for kind in kinds if getattr(kind, method.__name__, None) is method)
 
 
 class _Side:
@@ -42,7 +45,7 @@ class _Twin(Generic[Given, Answer]):
 
     def __init__(self, method: Callable[Concatenate[Noun, Given], Coroutine[Any, Any, Answer]]) -> None:
         self._method: Callable[..., Coroutine[Any, Any, Answer]] = method
-        self._kind: type[Schedules] | type[Runs] = _kind_of(method)
+        self._kind = _kind_of(method)
         self.__doc__ = method.__doc__
 
     def __get__(self, side: _Side, owner: type | None = None) -> Callable[Given, Answer]:
@@ -62,7 +65,7 @@ class _TwinIterator(Generic[Given, Answer]):
 
     def __init__(self, method: Callable[Concatenate[Noun, Given], AsyncIterator[Answer]]) -> None:
         self._method: Callable[..., AsyncIterator[Answer]] = method
-        self._kind: type[Schedules] | type[Runs] = _kind_of(method)
+        self._kind = _kind_of(method)
         self.__doc__ = method.__doc__
 
     def __get__(self, side: _Side, owner: type | None = None) -> Callable[Given, Iterator[Answer]]:
@@ -116,6 +119,16 @@ class SyncRuns(_Side):
     cancel = _Twin(Runs.cancel)
 
 
+class SyncQueues(_Side):
+    """``app.queues`` without ``await``."""
+
+    set = _Twin(Queues.set)
+    pause = _Twin(Queues.pause)
+    resume = _Twin(Queues.resume)
+    get = _Twin(Queues.get)
+    list = _Twin(Queues.list)
+
+
 class Sync(_Side):
     """The app for callers without an event loop; ``close`` it, use it in a ``with``, or leave that to the exit."""
 
@@ -125,6 +138,7 @@ class Sync(_Side):
         super().__init__(opener, "")
         self.schedules = SyncSchedules(opener, "schedules.")
         self.runs = SyncRuns(opener, "runs.")
+        self.queues = SyncQueues(opener, "queues.")
 
     def close(self) -> None:
         """Close what the first call opened; the next call opens it again."""

@@ -124,7 +124,10 @@ class SkippedWindows:
 
 @dataclass(slots=True, kw_only=True)
 class Claim:
-    """A run in the hands of one session: what an attempt needs, and the fence all its writes must carry."""
+    """A run in the hands of one session: what an attempt needs, and the fence all its writes must carry.
+
+    ``capped``: its queue limits how many run at once, so its end may let another one start.
+    """
 
     id: str
     job: str
@@ -144,6 +147,7 @@ class Claim:
     tenant: str
     definition: Definition | None = None
     suspect: bool = False
+    capped: bool = False
 
     @property
     def key(self) -> str | None:

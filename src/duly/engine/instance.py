@@ -17,7 +17,7 @@ from duly.runtime.clock import Clock
 from duly.runtime.events import Observers
 from duly.runtime.loop import Loop
 from duly.store.sql import SqlStore
-from duly.store.values import Beat
+from duly.store.values import Beat, Settlement
 from duly.store.values import Instance as InstanceRow
 
 from .heartbeat import Heartbeat
@@ -66,7 +66,7 @@ class Instance:
         world = self._world
         store, settings, clock, observers = world.store, world.settings, world.clock, world.observers
         guard = self._guard = JumpGuard(clock, observers, limit=settings.jump_limit, hold=settings.lease)
-        self._settler = Settler(store, clock, world.chance, observers, self._ended, self.wake_worker)
+        self._settler = Settler(store, clock, world.chance, observers, self._ended, self.wake_worker, self._written)
         self._worker = Worker(
             store,
             self._registry,
@@ -186,6 +186,9 @@ class Instance:
         self._world.observers.runs_ended(ended)
         for listener in self._ended_listeners:
             listener(ended)
+
+    def _written(self, settlements: Sequence[Settlement]) -> None:
+        self._worker.freed(settlements)
 
     def _heard(self, session: int, beat: Beat) -> None:
         if beat.alive:

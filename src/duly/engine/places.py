@@ -7,7 +7,10 @@ from collections.abc import Callable
 
 
 class Places:
-    """How many handlers of one kind may run at once. ``waiting`` is set while runs are left for want of a place."""
+    """How many handlers of one kind may run at once. ``waiting`` is set while runs are left for want of a place.
+
+    ``held_back`` are the queues from which the last claim could take no more until one of their runs has ended.
+    """
 
     def __init__(self, most: int, jobs: Callable[[], frozenset[str]]) -> None:
         self.most = most
@@ -15,6 +18,7 @@ class Places:
         self.taken = 0
         self.reserved = 0
         self.waiting = False
+        self.held_back: frozenset[str] = frozenset()
         self.claimed_at = -math.inf
 
     @property

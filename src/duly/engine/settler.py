@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from duly.core.errors import DulyError, OutcomeUnknown, StoreUnavailable
@@ -31,6 +31,7 @@ class Settler:
         observer: Observer,
         on_ended: Callable[[dict[str, RunStatus]], None],
         on_released: Callable[[], None],
+        on_written: Callable[[Sequence[Settlement]], None],
     ) -> None:
         self._store = store
         self._clock = clock
@@ -38,6 +39,7 @@ class Settler:
         self._observer = observer
         self._on_ended = on_ended
         self._on_released = on_released
+        self._on_written = on_written
         self._waiting: list[Settlement] = []
         self._flushing: asyncio.Task[None] | None = None
         self._in_flight: list[Settlement] = []
@@ -103,6 +105,7 @@ class Settler:
                 self._on_ended(settled.ended)
             if settled.released:
                 self._on_released()
+            self._on_written(taken)
             return
 
     async def _isolate(self, taken: list[Settlement]) -> None:

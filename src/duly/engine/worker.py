@@ -93,6 +93,7 @@ class Worker:
             return poll
         for claim in claimed.claims:
             self._start(claim, session)
+        places.held_back = claimed.held_back
         places.waiting = len(claimed.claims) >= free
         if places.waiting:
             return 0 if places.roomy else poll
@@ -100,6 +101,12 @@ class Worker:
             return poll
         passed = self._clock.steady() - asked_at
         return min(poll, max(0.0005, (claimed.next_due_at - claimed.now) / 1000 - passed))
+
+    def freed(self, settlements: Sequence[Settlement]) -> None:
+        """Ends were written: claim again if one of them made room in a queue that held us back."""
+        held_back = self._on_loop.held_back | self._in_threads.held_back
+        if held_back and any(settlement.claim.queue in held_back for settlement in settlements):
+            self._wake()
 
     def reserve(self, most: int) -> Grab | None:
         """Offer free places to a fire, unless runs are waiting that came before; ``take`` must follow."""

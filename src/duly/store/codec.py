@@ -11,6 +11,7 @@ import msgspec
 
 from duly.core.errors import DulyError
 from duly.core.policy import Backoff, CatchUp, Missed, Overlap, Retry
+from duly.core.queue import QueueState
 from duly.core.schedule import Cursor, Definition, Facts, ScheduleStatus, Target, TargetKind
 from duly.core.timing import Jitter, describe, from_description
 
@@ -21,6 +22,7 @@ _decode_words = msgspec.json.Decoder(tuple[str, ...]).decode
 
 FACTS = tuple(field.name for field in fields(Facts))
 CURSOR = tuple(field.name for field in fields(Cursor))
+QUEUE = tuple(field.name for field in fields(QueueState))
 
 
 class UnreadableDefinition(DulyError):
@@ -192,3 +194,12 @@ def read_cursor(row: Row) -> Cursor:
         last_fired_at=row[9],
         error=row[10],
     )
+
+
+def queue_row(queue: QueueState) -> dict[str, Any]:
+    """The columns of a queue by name, as stored."""
+    return {**{name: getattr(queue, name) for name in QUEUE}, "governed": queue.governed}
+
+
+def read_queue(row: Row) -> QueueState:
+    return QueueState(**dict(zip(QUEUE, row, strict=True)))

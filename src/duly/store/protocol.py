@@ -12,6 +12,7 @@ from typing import Protocol
 
 from duly.core.change import ScheduleChange
 from duly.core.dead import AttemptRecord, DeadGroup, OnDead
+from duly.core.queue import Queue, QueueState
 from duly.core.rules.editing import Change
 from duly.core.rules.firing import FireRules
 from duly.core.rules.suspects import ONE, Room
@@ -95,6 +96,7 @@ class Firing(Protocol):
         """Fire up to ``limit`` due windows in one transaction, and say when the next is due.
 
         With ``grab``, runs that its session could claim at once are born claimed: one transaction instead of two.
+        Those of a queue with limits, or of a paused one, are not: only a claim asks whether there is room.
         Where the store's clock is not between the ``expected`` instants, it has leapt, and nothing fires.
 
         A schedule that cannot be planned is set aside with its error and stays due; the others fire.
@@ -145,7 +147,8 @@ class Claiming(Protocol):
     async def claim_runs(self, session: int, *, jobs: Sequence[str], limit: int, suspects: Room = ONE) -> Claimed:
         """Give a live session up to ``limit`` due runs of jobs it knows; fence and attempt grow by one.
 
-        Runs whose last attempt was lost are suspects: the session gets no more of them than it has room for.
+        Runs whose last attempt was lost are suspects: the session gets no more of them than it has room for. Of a
+        queue with limits the whole fleet together gets no more than they allow, of a paused one nothing.
         """
         ...
 
@@ -194,6 +197,19 @@ class DeadLetters(Protocol):
 
         The transaction that ends a run as failed makes the run of the handler.
         """
+        ...
+
+
+class Queues(Protocol):
+    async def change_queue(self, name: str, change: Callable[[QueueState, int], QueueState]) -> Queue:
+        """Apply a pure change under the queue's lock; a queue that nobody has set up yet is given without limits.
+
+        Claims that begin after this has answered obey it. What is running goes on, also above a limit that was lowered.
+        """
+        ...
+
+    async def list_queues(self, name: str | None = None) -> list[Queue]:
+        """All queues that were set up or have open runs (or the one of that name), and what is in them, by name."""
         ...
 
 
@@ -253,7 +269,7 @@ class Keeping(Protocol):
         ...
 
 
-class Store(Schedules, Changes, Firing, Runs, Claiming, DeadLetters, Sessions, Keeping, Protocol):
+class Store(Schedules, Changes, Firing, Runs, Claiming, Queues, DeadLetters, Sessions, Keeping, Protocol):
     """Everything the engine and the app need."""
 
     name: str

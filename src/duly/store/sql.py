@@ -6,6 +6,7 @@ from .bound.changes import BoundChanges
 from .bound.dead import BoundDeadLetters
 from .bound.engine import BoundClaiming, BoundFiring
 from .bound.keeping import BoundKeeping, BoundSessions
+from .bound.queues import BoundQueues
 from .bound.runs import BoundRuns
 from .bound.schedules import BoundSchedules
 
@@ -16,6 +17,7 @@ class SqlStore(
     BoundFiring,
     BoundRuns,
     BoundClaiming,
+    BoundQueues,
     BoundDeadLetters,
     BoundSessions,
     BoundKeeping,

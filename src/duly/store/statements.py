@@ -36,7 +36,10 @@ class Batch:
 
 @dataclass(slots=True)
 class Group:
-    """Run several statements that do not need each other's rows; PostgreSQL gets them all in one round trip."""
+    """Run several statements that do not need each other's rows, in this order; PostgreSQL gets all in one round trip.
+
+    Each sees what was committed when it began: one that follows a lock sees all that was done under it before.
+    """
 
     steps: Sequence[Query | Batch]
 

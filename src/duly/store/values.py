@@ -81,12 +81,17 @@ class Fired:
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """The runs a session now holds. ``alive`` is False when the session was declared dead: open a new one."""
+    """The runs a session now holds. ``alive`` is False when the session was declared dead: open a new one.
+
+    ``next_due_at`` is when there may be more. ``held_back`` are queues that run as many as they may: there is more as
+    soon as one of those ends.
+    """
 
     now: int
     claims: Sequence[Claim]
     alive: bool = True
     next_due_at: int | None = None
+    held_back: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,11 @@ from duly.store.sqlite.migrating import load_migrations
 from duly.store.sqlite.statements import execute, load_statements
 from duly.store.statements import Batch, Query, batch, columns, query
 
-SMALL = ("duly_meta", "duly_tenants", "duly_instances", "duly_leases")
+SMALL = ("duly_meta", "duly_tenants", "duly_instances", "duly_leases", "duly_queues")
 SELDOM = {"duly_runs_unknown", "duly_runs_suspects"}
+COUNTING = {"queue_figures"}
+"""Statements that walk all open runs because they are asked to count them."""
+
 STORED = 3_000
 NO_FILTER = dict.fromkeys(("tenant", "owner", "job", "topic", "tag", "status", "enabled", "app", "q", "after"))
 NO_DEAD_FILTER = dict.fromkeys(("tenant", "schedule_id", "job", "queue", "error", "after"))
@@ -28,7 +31,7 @@ def connection() -> Iterator[apsw.Connection]:
     connection.close()
 
 
-@pytest.mark.parametrize("name", sorted(load_statements()))
+@pytest.mark.parametrize("name", sorted(load_statements().keys() - COUNTING))
 def test_no_statement_walks_a_big_table(connection: apsw.Connection, name: str) -> None:
     big = _big_tables(connection)
     for statement in load_statements()[name]:
@@ -62,6 +65,7 @@ STEPS: list[tuple[str, Query | Batch, int]] = [
     ("lines", query("ready_lines"), 3),
     ("open runs", batch("open_runs", {"schedule_id": ["s0007", "s0008", "none"]}), 2),
     ("held", query("held_runs", session=1), 0),
+    ("running", query("count_running", names=["q1", "q2"]), 0),
     ("lost", query("lost_runs", now=5, cancelled_before=0, limit=10), 0),
     ("unknown", query("unknown_jobs", now=5), 0),
     ("pauses", query("expired_pauses", now=5, limit=10), 0),

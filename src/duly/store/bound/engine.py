@@ -54,6 +54,6 @@ class BoundClaiming(Bound):
 
     async def settle(self, settlements: Sequence[Settlement]) -> Settled:
         settled = await self._write(partial(settling.settle, settlements=settlements))
-        if settled.released:
+        if settled.released or any(settlement.claim.capped for settlement in settlements):
             self.driver.hint("runs")
         return settled

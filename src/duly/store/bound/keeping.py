@@ -26,10 +26,16 @@ class BoundSessions(Bound):
         return self.driver.write_sync(partial(sessions.beat, session=session, lease_ms=lease_ms))
 
     async def close_session(self, session: int) -> int:
-        return await self._write(partial(sessions.close_session, session=session, definitions=self._definitions))
+        released = await self._write(partial(sessions.close_session, session=session, definitions=self._definitions))
+        if released:
+            self.driver.hint("runs")
+        return released
 
     async def take_lost(self, *, limit: int, rules: FireRules) -> Recovered:
-        return await self._write(partial(sessions.take_lost, limit=limit, rules=rules, definitions=self._definitions))
+        taken = await self._write(partial(sessions.take_lost, limit=limit, rules=rules, definitions=self._definitions))
+        if taken.runs:
+            self.driver.hint("runs")
+        return taken
 
     async def list_instances(self) -> list[Instance]:
         return await self._read(sessions.list_instances)

@@ -9,10 +9,11 @@ from typing import Any
 from duly.core.rules.suspects import Room, Suspect, choose
 from duly.core.run import Claim
 from duly.core.schedule import Definition
-from duly.store.statements import Program, Row, query
+from duly.store.statements import Program, Row, group, query
 from duly.store.values import Claimed
 
 from .definitions import Definitions
+from .gating import close_gates, open_gates
 
 DEADLINE_GRACE_MS = 30_000
 """How long past its timeout an attempt may still report before recovery takes the run."""
@@ -22,25 +23,37 @@ def claim_runs(
     now: int, session: int, jobs: Sequence[str], limit: int, suspects: Room, definitions: Definitions
 ) -> Program[Claimed]:
     """Take up to ``limit`` due runs for a live session; see ``Claiming.claim_runs``."""
-    alive = yield query("hold_session", session=session)
+    alive, lines = yield group(query("hold_session", session=session), query("ready_lines"))
     if not alive:
         return Claimed(now, [], alive=False)
     claims: list[Claim] = []
-    lines = yield query("ready_lines")
-    for queue, priority, lost_before in sorted(lines, key=lambda line: (-line[1], line[0], not line[2])):
+    gates = yield from open_gates(now, sorted({queue for queue, _, _, governed in lines if governed}))
+    for queue, priority, lost_before, _ in sorted(lines, key=lambda line: (-line[1], line[0], not line[2])):
+        gate = gates.get(queue)
+        most = limit - len(claims) if gate is None else gate.room(limit - len(claims))
+        if most == 0:
+            continue
         line = {"queue": queue, "priority": priority, "jobs": list(jobs), "now": now}
         if lost_before:
-            taken, suspects = yield from _claim_suspects(now, line, session, limit - len(claims), suspects)
+            taken, suspects = yield from _claim_suspects(now, line, session, most, suspects)
         else:
-            taken = yield from _claim_ready(line, session, limit - len(claims))
+            taken = yield from _claim_ready(line, session, most)
+        if gate is not None:
+            gate.take(len(taken))
+            for claim in taken:
+                claim.capped = gate.capped
         claims += sorted(taken, key=lambda claim: (claim.due_at, claim.id))
         if len(claims) >= limit:
             break
+    yield from close_gates(gates)
     yield from attach_definitions(claims, definitions)
     next_due_at = None
     if len(claims) < limit:
-        next_due_at = (yield query("next_due", now=now))[0][0]
-    return Claimed(now, claims, next_due_at=next_due_at)
+        opens = [gate.opens_at for gate in gates.values()]
+        (next_due,) = (yield query("next_due", now=now))[0]
+        next_due_at = min((at for at in (next_due, *opens) if at is not None), default=None)
+    held_back = frozenset(name for name, gate in gates.items() if gate.full)
+    return Claimed(now, claims, next_due_at=next_due_at, held_back=held_back)
 
 
 def _claim_ready(line: dict[str, Any], session: int, limit: int) -> Program[list[Claim]]:

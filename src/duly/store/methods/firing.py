@@ -58,6 +58,7 @@ def fire_due(
         batch("open_runs", {"schedule_id": [cursor.schedule_id for cursor, _ in due]}),
         read_revisions(missing),
         query("hold_session", session=grab.session if grab else None),
+        query("governed_queues"),
     )
     open_runs = by_schedule(answers[0])
     definitions.read(known, answers[1])
@@ -66,6 +67,7 @@ def fire_due(
         if tick.windows >= limit:
             break
         tick.add(cursor, known.get((cursor.schedule_id, cursor.revision)), open_runs[cursor.schedule_id], tenant, limit)
+    tick.governed = {row[0] for row in answers[3]}
     fired = yield from _write(tick, grab if answers[2] else None, full=len(due) >= limit or tick.windows >= limit)
     if not tick.grabbed:
         return fired
@@ -106,6 +108,7 @@ class _Tick:
         self.lateness_ms: list[int] = []
         self.grabbed: list[NewRun] = []
         self.inserted: set[str] = set()
+        self.governed: Collection[str] = ()
 
     def add(
         self,
@@ -158,7 +161,7 @@ def _write(tick: _Tick, grab: Grab | None, *, full: bool) -> Program[Fired]:
     if tick.cancel_running:
         yield from request_cancels(tick.now, tick.cancel_running)
     if grab is not None:
-        tick.grabbed = grab_runs(tick.now, tick.runs, grab)
+        tick.grabbed = grab_runs(tick.now, tick.runs, grab, tick.governed)
     yield from end_schedules(tick.now, tick.ended)
     inserted, _, _, next_rows = yield group(
         batch("insert_runs", columns(NEW_RUN, map(new_run_row, tick.runs))),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from duly.core.run import Claim, Hold, NewRun
 from duly.core.schedule import Definition
@@ -13,13 +13,16 @@ from .claiming import DEADLINE_GRACE_MS
 from .definitions import Known
 
 
-def grab_runs(now: int, runs: Sequence[NewRun], grab: Grab) -> list[NewRun]:
-    """Put new runs into the hands of a live session, as if it had claimed them the moment they were there."""
+def grab_runs(now: int, runs: Sequence[NewRun], grab: Grab, governed: Container[str]) -> list[NewRun]:
+    """Put new runs into the hands of a live session, as if it had claimed them the moment they were there.
+
+    Not those of governed queues: only a claim asks whether there is room in them.
+    """
     grabbed: list[NewRun] = []
     for run in runs:
         if len(grabbed) >= grab.slots:
             break
-        if run.hold == Hold.NONE and takes(grab.jobs, run.job):
+        if run.hold == Hold.NONE and run.queue not in governed and takes(grab.jobs, run.job):
             run.claimed_by, run.attempt, run.fence, run.started_at = grab.session, 1, 1, now
             if run.timeout_ms is not None:
                 run.deadline_at = now + run.timeout_ms + DEADLINE_GRACE_MS

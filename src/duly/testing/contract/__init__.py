@@ -23,7 +23,7 @@ from __future__ import annotations
 import pytest
 
 _PARTS = (
-    "catching_up changes claiming dead firing keeping listing overlap repeating schedules sessions settling "
+    "catching_up changes claiming dead firing keeping listing overlap queues repeating schedules sessions settling "
     "stopping suspects topics trial"
 )
 pytest.register_assert_rewrite(*(f"duly.testing.contract.{part}" for part in _PARTS.split()))
@@ -43,6 +43,12 @@ from duly.testing.contract.fixtures import access, clock, trial  # noqa: E402
 from duly.testing.contract.keeping import TestExpiredPauses, TestPurging, TestUnknownJobs  # noqa: E402
 from duly.testing.contract.listing import TestListingRuns, TestListingSchedules  # noqa: E402
 from duly.testing.contract.overlap import TestOverlap, TestTriggering  # noqa: E402
+from duly.testing.contract.queues import (  # noqa: E402
+    TestConcurrencyLimits,
+    TestListingQueues,
+    TestPausedQueues,
+    TestRates,
+)
 from duly.testing.contract.repeating import TestRepeating  # noqa: E402
 from duly.testing.contract.schedules import TestChangingSchedules, TestPuttingSchedules  # noqa: E402
 from duly.testing.contract.sessions import TestLeases, TestSessions  # noqa: E402
@@ -62,18 +68,22 @@ __all__ = [
     "TestCatchingUp",
     "TestChangingSchedules",
     "TestClaiming",
+    "TestConcurrencyLimits",
     "TestDeadLetters",
     "TestEnqueueing",
     "TestExpiredPauses",
     "TestFiring",
     "TestGrabbing",
     "TestLeases",
+    "TestListingQueues",
     "TestListingRuns",
     "TestListingSchedules",
     "TestOnDead",
     "TestOverlap",
+    "TestPausedQueues",
     "TestPurging",
     "TestPuttingSchedules",
+    "TestRates",
     "TestRedriving",
     "TestRedrivingObeysOverlap",
     "TestRepeating",

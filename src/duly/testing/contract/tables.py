@@ -22,6 +22,7 @@ _HISTORY = (
     "fence session due_at fired_at started_at finished_at error payload result acked_at "
     "timeout_ms"
 )
+_QUEUE = "name max_running rate per_ms window_at used paused_at paused_by pause_reason updated_at governed"
 
 TABLES: Mapping[str, tuple[str, ...]] = {
     "tenants": ("id", "slots"),
@@ -38,6 +39,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "leases": ("role", "session", "term", "expires_at"),
     "redrives": ("run_id", "fence", "redriven_at", "redriven_by", "made_run"),
     "dead_handlers": ("job", "handler", "queue", "max_attempts", "timeout_ms"),
+    "queues": tuple(_QUEUE.split()),
 }  # fmt: skip
 """Table by table, without the prefix ``duly_``: the columns of a dump, in their order; the first ones are the key."""
 

@@ -1,0 +1,5 @@
+SELECT
+    name, max_running, rate, per_ms, window_at, used, paused_at, paused_by, pause_reason, updated_at
+FROM duly_queues
+WHERE :name::text IS NULL OR name = :name::text
+ORDER BY name

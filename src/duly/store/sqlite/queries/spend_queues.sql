@@ -1,0 +1,2 @@
+UPDATE duly_queues SET window_at = :window_at, used = :used
+WHERE name = :name
