@@ -54,6 +54,7 @@ CODES: Mapping[str, tuple[Kind, str]] = {
     "SCHEDULE_CLIENT_REQUEST_ID_IN_USE": (CONFLICT, "It was created before; `existingId` is its id."),
     "SCHEDULE_JOB_NOT_CANCELLABLE": (CONFLICT, "It has fired already."),
     "SCHEDULE_RUN_ACTIVE": (CONFLICT, "A run has not ended, and the overlap policy allows no other."),
+    "RUN_NOT_DEAD": (CONFLICT, "The run is not among the dead letters."),
     "CONFLICT": (CONFLICT, "The present state does not allow it."),
     "SCHEDULE_REVISION_STALE": (STALE, "It was changed since it was read; `revision` is the present one."),
     "PAYLOAD_TOO_LARGE": (TOO_LARGE, "The payload is over 256 KiB, or the body over 1 MiB."),
