@@ -231,6 +231,10 @@ class Run:
         return self.completed_at - self.started_at
 
     @property
+    def duration_ms(self) -> int | None:
+        return None if self.duration is None else self.duration // timedelta(milliseconds=1)
+
+    @property
     def dead(self) -> bool:
         """Whether it is in the dead letters: failed for good, and neither redriven nor acknowledged since."""
         return self.status is RunStatus.FAILED and self.acknowledged_at is None

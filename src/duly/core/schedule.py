@@ -14,6 +14,7 @@ from typing import Any
 
 from .ids import window_key
 from .instants import to_datetime
+from .naming import RestNames
 from .policy import CatchUp, Missed, Overlap, Retry
 from .timing import Every, Jitter, Once, Timing
 
@@ -172,7 +173,7 @@ class Cursor:
 
 
 @dataclass(frozen=True, slots=True)
-class Schedule:
+class Schedule(RestNames):
     """A schedule as people see it. Lists leave the payload out."""
 
     facts: Facts

@@ -1,0 +1,114 @@
+"""The attributes of a schedule under the names that REST has for them, in snake_case."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from .instants import to_datetime
+from .policy import Overlap, Retry
+from .timing import Cron, Every, Once
+
+if TYPE_CHECKING:
+    from .schedule import Cursor, Definition, Facts
+
+_RETRY = Retry()
+
+
+class RestNames:
+    """What the parts of a schedule say, by the names of its answer over REST."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        facts: Facts
+        definition: Definition
+        cursor: Cursor
+
+    @property
+    def schedule_type(self) -> str:
+        """cron, interval or once."""
+        timing = self.definition.timing
+        return "cron" if isinstance(timing, Cron) else "interval" if isinstance(timing, Every) else "once"
+
+    @property
+    def cron_expression(self) -> str | None:
+        timing = self.definition.timing
+        return timing.expr if isinstance(timing, Cron) else None
+
+    @property
+    def every_ms(self) -> int | None:
+        timing = self.definition.timing
+        return timing.every_ms if isinstance(timing, Every) else None
+
+    @property
+    def once_at(self) -> datetime | None:
+        timing = self.definition.timing
+        return timing.at if isinstance(timing, Once) else None
+
+    @property
+    def timezone(self) -> str:
+        timing = self.definition.timing
+        return timing.timezone if isinstance(timing, Cron) else "UTC"
+
+    @property
+    def max_attempts(self) -> int:
+        """Its own, or the default of a server that was not given another one."""
+        return (self.definition.retry or _RETRY).max_attempts
+
+    @property
+    def max_retries(self) -> int:
+        return self.max_attempts - 1
+
+    @property
+    def retry_policy(self) -> Retry | None:
+        return self.definition.retry
+
+    @property
+    def timeout_seconds(self) -> float | None:
+        return None if self.definition.timeout_ms is None else self.definition.timeout_ms / 1000
+
+    @property
+    def overlap_policy(self) -> Overlap:
+        return self.definition.overlap
+
+    @property
+    def max_queued(self) -> int:
+        return self.definition.max_queued
+
+    @property
+    def max_concurrent(self) -> int | None:
+        return self.definition.max_concurrent
+
+    @property
+    def start_at(self) -> datetime | None:
+        return to_datetime(self.definition.start_at)
+
+    @property
+    def end_at(self) -> datetime | None:
+        return to_datetime(self.definition.end_at)
+
+    @property
+    def max_runs(self) -> int | None:
+        return self.definition.max_runs
+
+    @property
+    def pause_after_failures(self) -> int | None:
+        return self.definition.pause_after_failures
+
+    @property
+    def fire_current_window(self) -> bool:
+        return self.definition.fire_current_window
+
+    @property
+    def fired_at(self) -> datetime | None:
+        return to_datetime(self.cursor.last_fired_at)
+
+    @property
+    def replaces(self) -> str | None:
+        """The id of the schedule that this one was made of by a reschedule."""
+        return self.facts.replaces
+
+    @property
+    def replaced_by(self) -> str | None:
+        return self.facts.replaced_by
