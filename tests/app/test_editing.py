@@ -6,7 +6,15 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from duly import Cron, Duly, Every, Jitter, Once, Retry, RunStatus
-from duly.core.errors import Conflict, IntervalTooShort, Invalid, NotFound, RevisionStale, ValidationFailed
+from duly.core.errors import (
+    Conflict,
+    IntervalTooShort,
+    Invalid,
+    NotCancellable,
+    NotFound,
+    RevisionStale,
+    ValidationFailed,
+)
 from tests.app.conftest import MakeApp
 
 FUTURE = datetime(2099, 1, 1, 12, tzinfo=UTC)
@@ -190,6 +198,70 @@ async def test_ten_puts_of_one_key_at_once_make_one_schedule_at_its_first_revisi
     assert len({s.id for s in stored}) == 1
     assert sum(s.created for s in stored) == sum(s.changed for s in stored) == 1
     assert {s.revision for s in stored} == {1}
+
+
+async def test_putting_something_else_where_one_has_ended_makes_a_new_one(app: Duly) -> None:
+    old = await app.schedules.create("k", Every("1h"), job="work")
+    run = await app.schedules.trigger("k")
+    await app.schedules.cancel("k")
+    same = await app.schedules.put("k", Every("1h"), "work")
+    assert (same.created, same.changed, same.id, same.status) == (False, False, old.id, "cancelled")
+    with pytest.raises(RevisionStale):
+        await app.schedules.put("k", Every("2h"), "work", if_revision=7)
+    new = await app.schedules.put("k", Every("2h"), "work")
+    assert (new.created, new.changed, new.status, new.replaces) == (True, True, "pending", old.id)
+    assert (await app.schedules.get("k")).id == new.id  # type: ignore[union-attr]
+    assert [r.id for r in (await app.runs.list(schedule=old.id)).items] == [run.id], "history stays"
+
+
+async def test_a_reschedule_moves_the_key_to_a_new_schedule_and_links_the_two(app: Duly) -> None:
+    old = await app.schedules.create(
+        "k",
+        Once(FUTURE),
+        job="work",
+        payload={"a": 1},
+        tags=["x"],
+        metadata={"owner_id": "u", "client_request_id": "r"},
+    )
+    new = await app.schedules.reschedule("k", timing=Once(FUTURE + timedelta(days=1)), by="ann")
+    assert new.id != old.id
+    assert (new.key, new.status, new.replaces, new.replaced_by) == ("k", "pending", old.id, None)
+    assert (new.payload, new.tags, new.metadata["owner_id"], new.created_by) == ({"a": 1}, ("x",), "u", "ann")
+    assert new.next_window_at == FUTURE + timedelta(days=1)
+    gone = await app.schedules.get(old.id)
+    assert gone is not None
+    assert (gone.status, gone.replaced_by, gone.next_fire_at) == ("cancelled", new.id, None)
+    assert (await app.schedules.get("k")).id == new.id  # type: ignore[union-attr]
+    again = await app.schedules.reschedule(new.id, timing=Every(hours=1, anchor="start"))
+    assert (again.replaces, again.key) == (new.id, "k")
+    nameless = await app.schedules.create(timing=Once(FUTURE), job="work")
+    heir = await app.schedules.reschedule(nameless.id, timing=Every("1h"))
+    assert (heir.key, (await app.schedules.get(nameless.id)).key) == (heir.id, nameless.id)  # type: ignore[union-attr]
+
+
+async def test_only_a_schedule_that_never_fired_is_rescheduled(app: Duly) -> None:
+    await app.schedules.create("k", Every("1h"), job="work")
+    await app.schedules.cancel("k")
+    with pytest.raises(NotCancellable) as refused:
+        await app.schedules.reschedule("k", timing=Every("2h"))
+    assert refused.value.code == "SCHEDULE_JOB_NOT_CANCELLABLE"
+    with pytest.raises(NotFound):
+        await app.schedules.reschedule("nope", timing=Every("2h"))
+    await app.schedules.create("waits", Every("1h"), job="work")
+    for wrong in (Once(datetime(2020, 1, 1, tzinfo=UTC)), None, "1h"):
+        with pytest.raises(Invalid):
+            await app.schedules.reschedule("waits", timing=wrong)  # type: ignore[arg-type]
+    found = await app.schedules.get("waits")
+    assert found is not None
+    assert (found.status, found.replaced_by) == ("pending", None)
+
+
+async def test_of_ten_reschedules_at_once_none_loses_the_key(app: Duly) -> None:
+    await app.schedules.create("k", Once(FUTURE), job="work")
+    await asyncio.gather(*(app.schedules.reschedule("k", timing=Once(FUTURE + timedelta(days=n))) for n in range(10)))
+    kept = [s async for s in app.schedules.iterate()]
+    assert len(kept) == 11
+    assert [s.key for s in kept if not s.status.ended] == ["k"]
 
 
 async def test_preview_shows_windows_local_times_and_what_the_clocks_do(app: Duly) -> None:

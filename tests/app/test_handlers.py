@@ -34,22 +34,22 @@ def alive(pid: int) -> bool:
 
 async def test_a_plain_function_runs_in_a_thread_and_blocks_nobody(app: Duly) -> None:
     names: list[str] = []
+    gate = threading.Event()
 
     @app.job("blocking")
-    def blocking(seconds: float) -> str:
+    def blocking() -> str:
         names.append(threading.current_thread().name)
-        time.sleep(seconds)
-        return "slept"
+        return "waited" if gate.wait(20) else "nobody came"
 
     @app.job("quick")
     async def quick() -> None: ...
 
     async with app:
-        slow = await app.enqueue("blocking", {"seconds": 0.5})
-        before = time.monotonic()
-        assert (await run_one(app, "quick")).status is RunStatus.COMPLETED
-        assert time.monotonic() - before < 0.5
-        assert (await app.runs.wait(slow.id, timeout=10)).result == "slept"
+        slow = await app.enqueue("blocking")
+        await until(lambda: names)
+        assert (await run_one(app, "quick")).status is RunStatus.COMPLETED, "while the other one blocks its thread"
+        gate.set()
+        assert (await app.runs.wait(slow.id, timeout=10)).result == "waited"
     assert names == ["duly-handler"]
 
 

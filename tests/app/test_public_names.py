@@ -42,8 +42,8 @@ def test_the_nouns_of_an_app_offer_these_verbs() -> None:
         return [name for name, member in inspect.getmembers(noun) if not name.startswith("_") and callable(member)]
 
     assert set(verbs(app.schedules)) >= {
-        "cancel", "create", "create_many", "delete", "get", "iterate", "list", "pause", "preview", "put", "resume",
-        "trigger", "upcoming", "update",
+        "cancel", "create", "create_many", "delete", "get", "iterate", "list", "pause", "preview", "put",
+        "reschedule", "resume", "trigger", "upcoming", "update",
     }  # fmt: skip
     assert set(verbs(app.runs)) >= {"cancel", "get", "iterate", "list", "wait"}
     assert set(verbs(app.queues)) >= {"get", "list", "pause", "resume", "set"}

@@ -23,6 +23,7 @@ from duly.core.rules.firing import FireRules, first_cursor, plan
 from duly.core.rules.flow import after_starts, allowance, is_full, opens_at
 from duly.core.rules.overlap import admit_manual
 from duly.core.rules.recording import record
+from duly.core.rules.replacing import Succession
 from duly.core.rules.settling import Again, after_run, lane_release
 from duly.core.rules.settling import settle as decide
 from duly.core.rules.suspects import ONE, Room, Suspect, choose
@@ -333,6 +334,25 @@ class Model(DeadModel):
                 run.max_attempts = run.attempt
         if changed.release_lane:
             self._release_lane(facts.id)
+
+    async def replace_schedule(
+        self,
+        ref: str,
+        new_id: str,
+        succession: Callable[[Schedule, int], Succession],
+        *,
+        tenant: str | None = None,
+    ) -> Schedule | None:
+        schedule = self._find(ref, tenant)
+        if schedule is None or schedule.id == new_id:
+            return schedule
+        if schedule.facts.replaced_by == new_id:
+            return self._find(new_id, tenant)
+        planned = succession(schedule, self._clock.now())
+        self._apply(planned.change, self._clock.now())
+        (put,) = await self.put_schedules([NewSchedule(facts=planned.facts, definition=planned.definition)])
+        assert isinstance(put, Schedule)
+        return put
 
     async def get_schedule(self, ref: str, *, tenant: str | None = None) -> Schedule | None:
         return self._find(ref, tenant)

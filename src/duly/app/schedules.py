@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any, Unpack
 
 from duly.config import Settings
-from duly.core.errors import DulyError, KeyInUse, ValidationFailed
+from duly.core.errors import DulyError, ValidationFailed
 from duly.core.instants import to_ms
 from duly.core.policy import choose
 from duly.core.rules import editing
 from duly.core.rules.editing import Change
+from duly.core.rules.replacing import Succession, reschedule
 from duly.core.run import Run
 from duly.core.schedule import Schedule, ScheduleStatus
 from duly.core.timing import Jitter, Timing
@@ -25,28 +26,16 @@ from duly.store.sql import SqlStore
 from duly.store.values import NewSchedule, Page, Put, ScheduleFilter
 
 from .auditing import Auditing
-from .building import Builder
+from .building import Builder, anchored
 from .checking import check_cursor, check_jitter, check_limit, check_run_id, check_text, check_words, not_found
 from .editing import Merge, Replacement
 from .payload import encode_payload
+from .putting import Stored, put_in_place
 from .upcoming import Windows, check_count_of, preview, upcoming
 from .words import CHANGE_WORDS, OPTIONS, SCHEDULE_WORDS, UNSET, Changes, JobLike, Options, ScheduleFilters
 
 BULK = 1000
 ABREAST = 2
-MOST_TURNS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """What ``put`` did. The attributes of the schedule can be read here too."""
-
-    schedule: Schedule
-    created: bool
-    changed: bool
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.schedule, name)
 
 
 class Schedules(Auditing):
@@ -201,7 +190,33 @@ class Schedules(Auditing):
             options["job"] = call
         new = self._builder.schedule(key, timing, created_by=by, **options)
         replacement = Replacement(wanted=new, enabled=options.get("enabled"), if_revision=if_revision, by=by)
-        return await self._stored(new, replacement, connection)
+        expected = self._expected_now()
+        stored = await put_in_place(self._store, new, replacement, self._settings.fire_rules, expected, connection)
+        self._on_schedules()
+        if stored.changed and connection is None:
+            self._tell("schedule.created" if stored.created else "schedule.updated", stored.schedule)
+        return stored
+
+    async def reschedule(self, ref: str, *, timing: Timing, by: str | None = None, connection: Any = None) -> Schedule:
+        """Give a schedule that never fired another timing under another id; raise NotCancellable if it did.
+
+        The old one ends cancelled, with ``replaced_by``; the answer is the new one, pending, with ``replaces`` and the
+        old one's key. ``update`` keeps the id and takes any schedule that has not ended.
+        """
+        timing = self._builder.check_timing(timing)
+        new_id = self._chance.id(self._clock)
+
+        def succession(schedule: Schedule, now: int) -> Succession:
+            definition = replace(schedule.definition, timing=timing)
+            return reschedule(schedule, now, id=new_id, timing=anchored(definition, None, now), by=by)
+
+        made = await self._store.replace_schedule(ref, new_id, succession, connection=connection)
+        if made is None:
+            raise not_found("schedule", ref)
+        self._on_schedules()
+        if connection is None:
+            self._tell("schedule.created", made)
+        return made
 
     async def preview(
         self,
@@ -309,36 +324,6 @@ class Schedules(Auditing):
         if happened and connection is None:  # else it has not happened before the caller commits
             self._tell(event, changed)
         return changed
-
-    async def _stored(self, new: NewSchedule, replacement: Replacement, connection: Any) -> Stored:
-        changed = False
-        refusal: DulyError = KeyInUse(new.facts.key, new.facts.id)
-
-        def replaced(schedule: Schedule, now: int) -> Change | None:
-            nonlocal changed
-            change = replacement(schedule, now)
-            changed = change is not None
-            return change
-
-        key, tenant, rules = new.facts.key, new.facts.tenant, self._settings.fire_rules
-        for _ in range(MOST_TURNS):
-            after = await self._store.change_schedule(
-                key, replaced, tenant=tenant, rules=rules, expected=self._expected_now(), connection=connection
-            )
-            if after is None:
-                if replacement.if_revision is not None:
-                    raise not_found("schedule", key)
-                (put,) = await self._store.put_schedules([new], connection=connection)
-                if isinstance(put, KeyInUse):
-                    refusal = put  # another came first: make that one what is wanted
-                    continue
-                after = _unwrap(put)
-            self._on_schedules()
-            created = after.id == new.facts.id
-            if (created or changed) and connection is None:
-                self._tell("schedule.created" if created else "schedule.updated", after)
-            return Stored(after, created=created, changed=created or changed)
-        raise refusal
 
     async def _put(self, new: Sequence[NewSchedule]) -> Sequence[Put]:
         puts = await self._store.put_schedules(new)

@@ -97,6 +97,7 @@ class SyncSchedules(_Side):
     iterate = _TwinIterator(Schedules.iterate)
     update = _Twin(Schedules.update)
     put = _Twin(Schedules.put)
+    reschedule = _Twin(Schedules.reschedule)
     preview = _Twin(Schedules.preview)
     upcoming = _Twin(Schedules.upcoming)
     changes = _Twin(Schedules.changes)

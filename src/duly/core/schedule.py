@@ -304,6 +304,16 @@ class Schedule(RestNames):
         return self.facts.created_by
 
     @property
+    def replaces(self) -> str | None:
+        """The id of the schedule in whose place this one was put."""
+        return self.facts.replaces
+
+    @property
+    def replaced_by(self) -> str | None:
+        """The id of the schedule that was put in the place of this one."""
+        return self.facts.replaced_by
+
+    @property
     def last_error(self) -> str | None:
         return self.cursor.error
 

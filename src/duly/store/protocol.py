@@ -15,6 +15,7 @@ from duly.core.dead import AttemptRecord, DeadGroup, OnDead
 from duly.core.queue import Queue, QueueState
 from duly.core.rules.editing import Change
 from duly.core.rules.firing import FireRules
+from duly.core.rules.replacing import Succession
 from duly.core.rules.suspects import ONE, Room
 from duly.core.run import Run
 from duly.core.schedule import Schedule
@@ -62,6 +63,21 @@ class Schedules(Protocol):
         Before a new revision, windows that are due already fire under the old one, in the same transaction, unless all
         firing is stopped. Where the store's clock is not between the ``expected`` instants, it has leapt, and a new
         revision is refused with ``StoreUnavailable``.
+        """
+        ...
+
+    async def replace_schedule(
+        self,
+        ref: str,
+        new_id: str,
+        succession: Callable[[Schedule, int], Succession],
+        *,
+        tenant: str | None = None,
+    ) -> Schedule | None:
+        """Put another schedule in a schedule's place, in one transaction; answer it, or None if there is no old one.
+
+        ``succession`` is a pure function of the old schedule under its lock; ``new_id`` is the id of what it makes,
+        fixed before the first try: a repeated call finds what it did.
         """
         ...
 

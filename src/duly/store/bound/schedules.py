@@ -8,8 +8,9 @@ from typing import Any
 
 from duly.core.rules.editing import Change
 from duly.core.rules.firing import FireRules
+from duly.core.rules.replacing import Succession
 from duly.core.schedule import Schedule
-from duly.store.methods import changing, reading, schedules
+from duly.store.methods import changing, reading, replacing, schedules
 from duly.store.values import Load, NewSchedule, Page, Put, ScheduleFilter
 
 from .base import Bound
@@ -49,6 +50,18 @@ class BoundSchedules(Bound):
             ),
             connection,
         )
+
+    async def replace_schedule(
+        self,
+        ref: str,
+        new_id: str,
+        succession: Callable[[Schedule, int], Succession],
+        *,
+        tenant: str | None = None,
+        connection: Any = None,
+    ) -> Schedule | None:
+        transaction = partial(replacing.replace_schedule, ref=ref, new_id=new_id, succession=succession, tenant=tenant)
+        return await self._write_and_hint("schedules", transaction, connection)
 
     async def get_schedule(self, ref: str, *, tenant: str | None = None) -> Schedule | None:
         return await self._read(lambda now: schedules.find_schedule(ref, tenant))

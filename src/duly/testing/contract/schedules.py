@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
-from duly.core.errors import ClientRequestIdInUse, KeyInUse, MomentInPast, RevisionStale
+from duly.core.errors import ClientRequestIdInUse, KeyInUse, MomentInPast, NotCancellable, RevisionStale
 from duly.core.instants import to_datetime
 from duly.core.policy import Overlap
+from duly.core.rules.replacing import reschedule, succeed
 from duly.core.schedule import Schedule, ScheduleStatus
 from duly.core.timing import Cron, Every, Once
 from duly.testing.contract.access import Access
@@ -192,6 +194,52 @@ class TestChangingSchedules:
         assert (await trial.run(claim)).status == "running"
         settled = await worker.fail(claim)
         assert settled.ended == {claim.id: "failed"}
+
+    async def test_a_rescheduled_one_goes_on_under_another_id_and_its_old_key(self, trial: Trial) -> None:
+        old = await trial.put(tenant="acme", owner="ann", tags=("x",), payload='{"n":1}', client_request_id="r")
+        new_id = trial.id()
+        plan = partial(reschedule, id=new_id, timing=Once("2026-01-05T00:00:10Z"), by="bob")
+        for ref in (old.key, old.id) * 2:  # those after the first find what it did
+            replaced = await trial.store.replace_schedule(ref, new_id, plan, tenant="acme")
+            assert replaced is not None
+            assert (replaced.id, replaced.key, replaced.facts.replaces) == (new_id, old.key, old.id)
+        new = await trial.schedule(new_id)
+        assert new == replaced
+        assert (new.facts.owner, new.tags, new.payload, new.facts.created_by) == ("ann", ("x",), {"n": 1}, "bob")
+        assert (new.status, new.revision, new.facts.client_request_id) == (ScheduleStatus.PENDING, 1, None)
+        gone = await trial.schedule(old)
+        assert (gone.status, gone.facts.replaced_by, gone.key) == (ScheduleStatus.CANCELLED, new_id, old.id)
+        trial.clock.move(seconds=60)
+        assert (await trial.fire()).runs == 1
+        assert [run.window_key for run in await trial.runs(new)] == ["sched:report:1767571210000"]
+        assert await trial.runs(old) == []
+
+    async def test_what_has_fired_is_not_rescheduled_and_a_timing_without_windows_neither(
+        self, trial: Trial, access: Access
+    ) -> None:
+        fired, waits = await trial.put("fired"), await trial.put("waits", Every(hours=5))
+        trial.clock.move(minutes=1)
+        await trial.fire()
+        before = await access.dump()
+        plan = partial(reschedule, id=trial.id(), timing=Every(minutes=9), by=None)
+        with pytest.raises(NotCancellable):
+            await trial.store.replace_schedule(fired.id, trial.id(), plan)
+        plan = partial(reschedule, id=trial.id(), timing=Once("2026-01-01T00:00:00Z"), by=None)
+        with pytest.raises(MomentInPast):
+            await trial.store.replace_schedule(waits.id, trial.id(), plan)
+        assert await trial.store.replace_schedule("unknown", trial.id(), plan) is None
+        assert await access.dump() == before
+
+    async def test_one_that_has_ended_makes_room_for_another(self, trial: Trial) -> None:
+        old = await trial.cancel(await trial.put())
+        new = trial.new("report", Every(minutes=5))
+        plan = partial(succeed, facts=new.facts, definition=new.definition, by="bob")
+        made = await trial.store.replace_schedule("report", new.facts.id, plan)
+        assert made is not None
+        assert (made.id, made.key, made.facts.replaces, made.status) == (
+            new.facts.id, "report", old.id, ScheduleStatus.PENDING
+        )  # fmt: skip
+        assert await trial.store.get_schedule(old.id) is None
 
     async def test_a_deleted_schedule_is_gone_but_its_runs_are_kept(self, trial: Trial) -> None:
         put = await trial.put(overlap=Overlap.QUEUE)

@@ -1,0 +1,99 @@
+"""``put``: create a schedule, or make the one that has its key exactly what is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from duly.core.errors import Conflict, DulyError, KeyInUse, RevisionStale
+from duly.core.rules.editing import Change
+from duly.core.rules.firing import FireRules
+from duly.core.rules.replacing import Succession, succeed
+from duly.core.schedule import Schedule
+from duly.store.sql import SqlStore
+from duly.store.values import NewSchedule
+
+from .checking import not_found
+from .editing import Replacement
+
+MOST_TURNS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What ``put`` did. The attributes of the schedule can be read here too."""
+
+    schedule: Schedule
+    created: bool
+    changed: bool
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.schedule, name)
+
+
+class _Replacing:
+    """A replacement that remembers what came of it, whoever calls it however often."""
+
+    def __init__(self, replacement: Replacement) -> None:
+        self._replacement = replacement
+        self.changed = False
+        self.ended = False
+
+    def __call__(self, schedule: Schedule, now: int) -> Change | None:
+        self.changed = self.ended = False
+        try:
+            change = self._replacement(schedule, now)
+        except RevisionStale:
+            raise
+        except Conflict:
+            if not schedule.status.ended:
+                raise
+            self.ended = True
+            return None
+        self.changed = change is not None
+        return change
+
+
+async def put_in_place(
+    store: SqlStore,
+    new: NewSchedule,
+    replacement: Replacement,
+    rules: FireRules,
+    expected: tuple[float, float] | None,
+    connection: Any,
+) -> Stored:
+    """Change what has the key, or create it; one that has ended makes room for a new one."""
+    key, tenant = new.facts.key, new.facts.tenant
+    replacing = _Replacing(replacement)
+    refusal: DulyError = KeyInUse(key, new.facts.id)
+    for _ in range(MOST_TURNS):
+        after = await store.change_schedule(
+            key, replacing, tenant=tenant, rules=rules, expected=expected, connection=connection
+        )
+        if replacing.ended:
+            after = await store.replace_schedule(
+                key, new.facts.id, _successor(new, replacement.by), tenant=tenant, connection=connection
+            )
+        if after is not None:
+            created = after.id == new.facts.id
+            return Stored(after, created=created, changed=created or replacing.changed)
+        if replacement.if_revision is not None:
+            raise not_found("schedule", key)
+        (put,) = await store.put_schedules([new], connection=connection)
+        if isinstance(put, Schedule):
+            return Stored(put, created=True, changed=True)
+        if not isinstance(put, KeyInUse):
+            raise put
+        refusal = put  # another came first: make that one what is wanted
+    raise refusal
+
+
+def _successor(new: NewSchedule, by: str | None) -> Any:
+    def succession(schedule: Schedule, now: int) -> Succession:
+        if not schedule.status.ended:
+            raise Conflict(
+                f"schedule {schedule.key!r} was created anew by someone else in this moment; try again", id=schedule.id
+            )
+        return succeed(schedule, now, facts=new.facts, definition=new.definition, by=by)
+
+    return succession
