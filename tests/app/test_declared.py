@@ -363,3 +363,17 @@ def test_a_wrong_declaration_is_refused_when_the_app_is_made(make_app: MakeApp, 
         make_app(schedules=[wrong])
     with pytest.raises(ConfigurationError, match="declared twice"):
         make_app(schedules=[nightly(), nightly()])
+
+
+async def test_a_server_without_an_app_judges_nothing_but_what_it_declared_itself(make_app: MakeApp) -> None:
+    async with make_app(schedules=[nightly()]):
+        pass
+    server = make_app(schedules=[nightly(key="from-the-file")])
+    server._declared.known_as("duly serve")
+    async with server:
+        assert (await look(server)).enabled
+    server = make_app()
+    server._declared.known_as("duly serve")
+    async with server:
+        assert (await look(server)).enabled
+        assert not (await look(server, "from-the-file")).enabled

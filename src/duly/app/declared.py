@@ -80,6 +80,10 @@ class Declared:
         self._syncs[key] = choose(Sync, declared.get("sync", self._sync), "sync")
         self._arguments[key] = {word: value for word, value in declared.items() if word != "sync"}
 
+    def known_as(self, name: str) -> None:
+        """Declare under a name other than the app's, so that nothing else counts as declared by it."""
+        self._app, self._named = name, True
+
     def take_over(self, other: Declared) -> None:
         """Declare what another did."""
         self._arguments |= other._arguments

@@ -6,10 +6,14 @@ from duly.config import Loaded
 
 from .duly import Duly
 
+SERVER = "duly serve"
+
 
 def make_app(loaded: Loaded) -> Duly:
     """An app without jobs, as configured: it fires and serves, and works for whoever adds jobs."""
-    return Duly(loaded.database_url, roles=loaded["roles"], settings=loaded.settings, schedules=loaded.schedules)
+    app = Duly(loaded.database_url, roles=loaded["roles"], settings=loaded.settings, schedules=loaded.schedules)
+    app._declared.known_as(SERVER)  # what apps declared on this database are not orphans of ours
+    return app
 
 
 def prepare(app: Duly, loaded: Loaded) -> Duly:
