@@ -12,6 +12,7 @@ from duly.core.version import VERSION
 if TYPE_CHECKING:
     from duly.app import Duly, Jobs
     from duly.config import Settings
+    from duly.core.dead import AttemptRecord, DeadLetter
     from duly.core.errors import DulyError, Fatal, WaitTimeout
     from duly.core.event import Event
     from duly.core.policy import CatchUp, Retry
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
     from duly.engine.outcomes import Snooze
 
 __all__ = [
+    "AttemptRecord",
     "CatchUp",
     "Cron",
+    "DeadLetter",
     "Duly",
     "DulyError",
     "Event",
@@ -52,6 +55,7 @@ __version__ = VERSION
 _HOMES = {
     "duly.app": ("Duly", "Jobs"),
     "duly.config": ("Settings",),
+    "duly.core.dead": ("AttemptRecord", "DeadLetter"),
     "duly.core.errors": ("DulyError", "Fatal", "WaitTimeout"),
     "duly.core.event": ("Event",),
     "duly.core.policy": ("CatchUp", "Retry"),

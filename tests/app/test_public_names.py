@@ -5,8 +5,10 @@ import inspect
 import duly
 
 NAMES = [
+    "AttemptRecord",
     "CatchUp",
     "Cron",
+    "DeadLetter",
     "Duly",
     "DulyError",
     "Event",
@@ -45,7 +47,10 @@ def test_the_nouns_of_an_app_offer_these_verbs() -> None:
         "cancel", "create", "create_many", "delete", "get", "iterate", "list", "pause", "preview", "put",
         "reschedule", "resume", "trigger", "upcoming", "update",
     }  # fmt: skip
-    assert set(verbs(app.runs)) >= {"cancel", "get", "iterate", "list", "wait"}
+    assert set(verbs(app.runs)) >= {
+        "acknowledge", "acknowledge_many", "attempts", "cancel", "dead", "dead_groups", "get", "iterate", "list",
+        "redrive", "redrive_many", "wait",
+    }  # fmt: skip
     assert set(verbs(app.queues)) >= {"get", "list", "pause", "resume", "set"}
     assert set(verbs(app)) >= {"cron", "enqueue", "every", "include", "job", "middleware", "run", "start", "stop"}
     assert callable(app.sync.enqueue)

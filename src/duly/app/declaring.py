@@ -58,9 +58,13 @@ class Declaring(ABC):
         retry: Retry | None = None,
         timeout: float | None = UNSET,
         process: bool = False,
+        on_dead: str | Job[..., ..., Any] | None = None,
         **options: Unpack[JobOptions],
     ) -> Decorator:
-        """Register a function as a job; with ``cron`` or ``every`` also declare a schedule of the same key."""
+        """Register a function as a job; with ``cron`` or ``every`` also declare a schedule of the same key.
+
+        ``on_dead`` names the job that is run, once, when a run of this job has failed for good.
+        """
         if callable(name):
             raise ConfigurationError("@app.job needs parentheses: write @app.job() or @app.job('name')")
         check_words("job", options, JOB_WORDS)
@@ -78,6 +82,7 @@ class Declaring(ABC):
                 retry=retry,
                 timeout_ms=None if timeout is UNSET else timeout_in_ms(timeout),
                 has_timeout=timeout is not UNSET,
+                on_dead=on_dead.name if isinstance(on_dead, Job) else on_dead,
             )
             schedule = {"key": handler.name, **options, "timing": timing, "job": handler.name}
             self._declare(Declaration(handler, None if timing is None else schedule))

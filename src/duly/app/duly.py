@@ -14,6 +14,7 @@ from duly.core.errors import ConfigurationError
 from duly.core.run import Run
 from duly.core.version import VERSION
 from duly.engine.instance import ROLES, Instance, World
+from duly.engine.job import Job
 from duly.engine.listening import Listeners, is_arrival
 from duly.engine.middleware import Middleware, check_middleware
 from duly.engine.registry import Registry
@@ -25,6 +26,7 @@ from duly.store.sql import SqlStore
 from .building import Builder
 from .declared import Declared
 from .declaring import Declaration, Declaring
+from .dying import check_on_dead, whom_to_tell
 from .jobs import Jobs
 from .life import Caller, Life, Lifespan, call_now, enter_lifespan
 from .opener import Nouns
@@ -43,6 +45,7 @@ LAST_WORDS = 1.0
 
 Wrapper = TypeVar("Wrapper", bound=Middleware)
 Told = TypeVar("Told", bound=Callable[[Any], Any])
+Dead = TypeVar("Dead", bound=Callable[..., Any])
 
 
 class Duly(Declaring):
@@ -78,6 +81,7 @@ class Duly(Declaring):
         self._chance = chance or Chance()
         self._registry = Registry()
         self._included: list[Jobs] = []
+        self._on_dead: str | None = None
         self._telling = Telling(self._clock)
         self._tells_of_runs = False
         self._observers = Observers([LogObserver(), *observers])
@@ -188,6 +192,22 @@ class Duly(Declaring):
 
         return register
 
+    def on_dead(self, function: Dead) -> Dead:
+        """Run a function once for every run of this app's jobs that has failed for good; it takes ``dead: DeadLetter``.
+
+        It is a job of its own, kept by the transaction that ended the run: a crash neither loses nor doubles it.
+        Decorate it with ``@app.job(...)`` below this for a name, a retry policy or a timeout. A job's own ``on_dead``
+        comes first. Its own death tells nobody.
+        """
+        job = function if isinstance(function, Job) else self.job()(function)
+        if self._on_dead not in (None, job.name):
+            raise ConfigurationError(f"{self._on_dead!r} is told of dead runs already; there can be one for the app")
+        handler = self._registry.get(job.name)
+        if handler is not None:
+            check_on_dead(handler)
+        self._on_dead = job.name
+        return function
+
     def _declare(self, declaration: Declaration) -> None:
         self._check_not_running("a job")
         self._registry.add(declaration.handler)
@@ -213,6 +233,9 @@ class Duly(Declaring):
         if self._lifespan is not None:
             self._registry.around.state = await enter_lifespan(self._lifespan, self, stack)
         await self._declared.sync()
+        if self._registry.names:
+            told = whom_to_tell(self._registry, self._on_dead, self.settings)
+            await self._store.put_on_dead(sorted(self._registry.names), told)
         world = World(
             store=self._store,
             settings=self.settings,

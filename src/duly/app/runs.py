@@ -34,6 +34,7 @@ from .checking import (
     not_found,
     timeout_in_ms,
 )
+from .dead import DeadLetters
 from .payload import encode_payload
 from .words import UNSET, JobLike, RunFilters, RunOptions
 
@@ -42,8 +43,8 @@ LONGEST_LOOK = 0.5
 BULK = 1000
 
 
-class Runs:
-    """Find runs, wait for them, cancel them. Window keys (``sched:<key>:<ms>``) are accepted as ids."""
+class Runs(DeadLetters):
+    """Find runs, wait for them, cancel them, redrive them. Window keys (``sched:<key>:<ms>``) are accepted as ids."""
 
     def __init__(
         self,

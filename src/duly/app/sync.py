@@ -118,6 +118,13 @@ class SyncRuns(_Side):
     iterate = _TwinIterator(Runs.iterate)
     wait = _Twin(Runs.wait)
     cancel = _Twin(Runs.cancel)
+    attempts = _Twin(Runs.attempts)
+    dead = _Twin(Runs.dead)
+    dead_groups = _Twin(Runs.dead_groups)
+    redrive = _Twin(Runs.redrive)
+    redrive_many = _Twin(Runs.redrive_many)
+    acknowledge = _Twin(Runs.acknowledge)
+    acknowledge_many = _Twin(Runs.acknowledge_many)
 
 
 class SyncQueues(_Side):

@@ -123,6 +123,16 @@ class RunFilters(TypedDict, total=False):
     limit: int
 
 
+class DeadFilters(TypedDict, total=False):
+    """Which dead letters; ``error`` is a part of the error's text."""
+
+    schedule: str | None
+    job: str | None
+    queue: str | None
+    tenant: str | None
+    error: str | None
+
+
 OPTIONS = Options.__optional_keys__
 SCHEDULE_WORDS = OPTIONS | {"key", "timing"}
 CHANGE_WORDS = Changes.__optional_keys__

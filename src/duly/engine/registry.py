@@ -38,6 +38,7 @@ class Handler:
     retry: Retry | None = None
     timeout_ms: int | None = None
     has_timeout: bool = False
+    on_dead: str | None = None
     around: Surroundings = field(default_factory=Surroundings)
 
 
@@ -91,6 +92,7 @@ def make_handler(
     retry: Retry | None = None,
     timeout_ms: int | None = None,
     has_timeout: bool = False,
+    on_dead: str | None = None,
 ) -> Handler:
     """Look at a function once, when it is registered, so that a mistake shows then and not at three in the morning."""
     check_job_name(name)
@@ -114,6 +116,7 @@ def make_handler(
         retry=retry,
         timeout_ms=timeout_ms,
         has_timeout=has_timeout,
+        on_dead=None if on_dead is None else check_job_name(on_dead),
     )
 
 

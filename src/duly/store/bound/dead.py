@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from duly.core.dead import AttemptRecord, DeadGroup, OnDead
 from duly.core.run import Run
@@ -31,11 +30,9 @@ class BoundDeadLetters(Bound):
     async def group_dead(self, where: DeadFilter, *, limit: int) -> list[DeadGroup]:
         return await self._read(partial(dead_letters.group_dead, where=where, limit=limit))
 
-    async def redrive(self, requests: Sequence[Redrive], *, connection: Any = None) -> list[Handled]:
-        """With ``connection``, inside the caller's transaction."""
-        definitions = self._definitions_on(connection)
-        transaction = partial(dead_letters.redrive, requests=requests, definitions=definitions)
-        return await self._write_and_hint("runs", transaction, connection)
+    async def redrive(self, requests: Sequence[Redrive]) -> list[Handled]:
+        transaction = partial(dead_letters.redrive, requests=requests, definitions=self._definitions)
+        return await self._write_and_hint("runs", transaction, None)
 
     async def acknowledge(self, dead: Sequence[DeadRef]) -> list[Handled]:
         return await self._write(partial(dead_letters.acknowledge, dead=dead))
