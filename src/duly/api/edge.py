@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from duly.runtime.chance import Chance
@@ -28,14 +29,15 @@ class Edge:
 
     def __init__(self, inner: object, *, clock: Clock) -> None:
         self._inner = inner
-        self._clock = clock
-        self._chance = Chance()
+        # Ids of requests need not be guarded, only told apart: one drawn for the process, then a count.
+        self._process = Chance().id(clock)
+        self._count = itertools.count(1)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._inner(scope, receive, send)  # type: ignore[operator]
             return
-        request_id = _given_id(scope) or self._chance.id(self._clock).encode()
+        request_id = _given_id(scope) or f"{self._process}-{next(self._count):x}".encode()
         scope[REQUEST_ID] = request_id.decode()
         started = False
 

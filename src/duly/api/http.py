@@ -24,6 +24,7 @@ BODY_LIMIT = 1024 * 1024
 PARAMETERS_LIMIT = 100
 REQUEST_ID = "duly.request_id"
 PREFIX = "/api/v1"
+TOO_SLOW_WORDS = "the body did not arrive in time; send it again"
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -100,9 +101,10 @@ class Endpoint:
             refusal = problem(NOT_ALLOWED, "METHOD_NOT_ALLOWED", detail)
             await send_problem(send, scope, refusal, [(b"allow", self._allow)])
             return
+        call: Call | None = None
         try:
-            call = await self._read(method, scope, receive)
             async with asyncio.timeout(self._deadline):
+                call = await self._read(method, scope, receive)
                 reply = await method.run(self._app, call)
         except Gone:
             return
@@ -111,7 +113,10 @@ class Endpoint:
         except DulyError as error:
             await _send_error(send, scope, error)
         except TimeoutError:
-            await _send_error(send, scope, OutcomeUnknown("the request reached its deadline"))
+            if call is None:
+                await send_problem(send, scope, problem(TOO_SLOW, "REQUEST_TIMEOUT", TOO_SLOW_WORDS))
+            else:
+                await _send_error(send, scope, OutcomeUnknown("the request reached its deadline"))
         else:
             await _send_reply(send, scope, reply)
 
@@ -119,11 +124,7 @@ class Endpoint:
         headers = {name: value for name, value in scope["headers"] if name in _READ_HEADERS}
         body = None
         if method.takes_body:
-            try:
-                async with asyncio.timeout(self._deadline):
-                    raw = await _read_body(headers, receive)
-            except TimeoutError:
-                raise Refused(TOO_SLOW, "REQUEST_TIMEOUT", "the body did not arrive in time; send it again") from None
+            raw = await _read_body(headers, receive)
             if raw:
                 _check_type(headers)
                 body = json_value(raw)
