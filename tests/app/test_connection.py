@@ -11,6 +11,7 @@ import pytest
 
 from duly import Duly, DulyError, Every, RunStatus
 from duly.core.errors import KeyInUse, NotFound
+from duly.testing import ManualClock
 from tests.app.conftest import MakeApp, until
 
 Open = Callable[[], Any]
@@ -114,16 +115,22 @@ async def test_a_rollback_leaves_nothing(app: Duly, kind: str, url: str) -> None
     assert (await app.runs.list()).items == []
 
 
-async def test_a_revision_that_was_rolled_back_is_not_remembered(app: Duly, kind: str, url: str) -> None:
+async def test_a_revision_that_was_rolled_back_is_not_remembered(make_app: MakeApp, kind: str, url: str) -> None:
     """The store keeps definitions by revision: one that never came to be must not stand for the one that did."""
-    await app.schedules.create("k", Every("1h"), job="work", payload={"user": 1}, overlap="allow")
+    clock = ManualClock()
+    app = make_app(clock=clock)
+    await app.open()
+    await app.schedules.create("k", Every("1m"), job="work", payload={"user": 1}, overlap="allow")
     async with caller_of(kind, url) as caller:
-        await app.schedules.update("k", payload={"user": 666}, connection=caller.connection)
-        await app.schedules.trigger("k", connection=caller.connection)
+        await app.schedules.update("k", queue="never", connection=caller.connection)
+        clock.move(minutes=1)
+        await app.schedules.update("k", priority=1, connection=caller.connection)  # fires what is due before it
         await caller.execute("ROLLBACK")
-    await app.schedules.update("k", payload={"user": 2})
-    run = await app.schedules.trigger("k")
-    assert run.payload == {"user": 2}
+    await app.schedules.update("k", queue="mine")
+    clock.move(minutes=1)
+    await app.schedules.update("k", priority=2)
+    assert {run.queue for run in (await app.runs.list()).items} == {"default", "mine"}
+    await app.close()
 
 
 async def test_edits_on_a_connection_are_kept_by_its_commit(app: Duly, kind: str, url: str) -> None:
