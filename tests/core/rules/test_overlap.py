@@ -96,9 +96,16 @@ def test_d4_only_the_newest_of_several_due_windows_is_born():
     "max_concurrent, expected", [(None, [0, 0, 0]), (1, [1, 1, 1]), (2, [0, 1, 1]), (4, [0, 0, 0])]
 )
 def test_d5_allow_holds_what_exceeds_max_concurrent(max_concurrent, expected):
-    definition = define(EVERY_SECOND, overlap=Overlap.ALLOW, max_concurrent=max_concurrent)
+    definition = define(EVERY_SECOND, overlap=Overlap.ALLOW, max_concurrent=max_concurrent, max_queued=3)
     made = fire(cursor_at(T0), definition, T0 + 2 * SECOND, claimed())
     assert [run.hold for run in made.runs] == expected
+
+
+def test_d5_allow_holds_no_more_than_max_queued():
+    definition = define(EVERY_SECOND, overlap=Overlap.ALLOW, max_concurrent=2, max_queued=1)
+    made = fire(cursor_at(T0), definition, T0 + 3 * SECOND, claimed())
+    assert [run.hold for run in made.runs] == [Hold.NONE, Hold.LANE]
+    assert skips_of(made) == [("queue_full", T0 + 2 * SECOND, T0 + 3 * SECOND, 2)]
 
 
 @pytest.mark.parametrize(
@@ -110,6 +117,7 @@ def test_d5_allow_holds_what_exceeds_max_concurrent(max_concurrent, expected):
         ({"overlap": Overlap.QUEUE}, [claimed(), held()], Reason.QUEUE_FULL, Hold.NONE),
         ({"overlap": Overlap.ALLOW}, [claimed()], None, Hold.NONE),
         ({"overlap": Overlap.ALLOW, "max_concurrent": 1}, [claimed()], None, Hold.LANE),
+        ({"overlap": Overlap.ALLOW, "max_concurrent": 1}, [claimed(), held()], Reason.QUEUE_FULL, Hold.NONE),
         ({"overlap": Overlap.CANCEL_PREVIOUS}, [claimed()], None, Hold.LANE),
         ({"overlap": Overlap.CANCEL_PREVIOUS}, [ready()], None, Hold.NONE),
     ],

@@ -45,8 +45,10 @@ def admit(definition: Definition, open_runs: Sequence[OpenRun]) -> Admission:
         case Overlap.CANCEL_PREVIOUS:
             return _after_cancelling(open_runs)
         case Overlap.ALLOW:
-            limit = definition.max_concurrent
-            return _HELD if limit is not None and in_lane(open_runs) >= limit else _CLAIMABLE
+            limit, busy = definition.max_concurrent, in_lane(open_runs)
+            if limit is None or busy < limit:
+                return _CLAIMABLE
+            return _HELD if len(open_runs) - busy < definition.max_queued else _QUEUE_FULL
         case unknown:
             assert_never(unknown)
 
