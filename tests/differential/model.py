@@ -6,7 +6,7 @@ the rules of ``duly.core`` and the text of a definition with the SQL stores, and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any
@@ -52,6 +52,7 @@ from duly.runtime.clock import Clock
 from duly.store.codec import encode_body, encode_words, facts_row
 from duly.store.methods.changes import encode_fields
 from duly.store.values import (
+    NO_RETRIES,
     Beat,
     Claimed,
     Fired,
@@ -808,7 +809,7 @@ class Model(DeadModel):
         """Let ended runs move their schedules, and release the runs that waited for them."""
         schedules = {run.schedule_id for run, _ in touched if run.schedule_id in self.cursors and self._moves(run)}
         pauses: dict[str, str] = {}
-        for run, status in touched:
+        for run, status in sorted(touched, key=lambda end: end[0].kind != "window"):
             id = run.schedule_id
             if status is None or id is None or id not in schedules:
                 continue
@@ -910,7 +911,7 @@ class Model(DeadModel):
         self.instances.pop(session, None)
         return len(held)
 
-    async def take_lost(self, *, limit: int, rules: FireRules) -> Recovered:
+    async def take_lost(self, *, limit: int, rules: FireRules, retries: Mapping[str, Retry] = NO_RETRIES) -> Recovered:
         now = self._clock.now()
         dead = [session for session, instance in self.instances.items() if instance.expires_at < now]
         for session in dead:
@@ -920,7 +921,7 @@ class Model(DeadModel):
             outcome = self._why_lost(run, now, rules)
             if outcome is not None and run.claimed_by is not None and len(settlements) < limit:
                 claim = self._claim(run)
-                retry = claim.definition and claim.definition.retry
+                retry = (claim.definition and claim.definition.retry) or retries.get(claim.job)
                 settlements.append(
                     Settlement(claim, run.claimed_by, outcome, retry or Retry(rules.default_max_attempts))
                 )

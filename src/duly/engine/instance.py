@@ -89,7 +89,7 @@ class Instance:
         )
         beside = self._worker if "worker" in self._roles else None
         scheduler = Scheduler(store, settings, clock, observers, guard, beside, on_runs=self.wake_worker)
-        recovery = Recovery(store, settings, clock, observers, guard, self.wake_worker)
+        recovery = Recovery(store, settings, clock, observers, guard, self._registry, self.wake_worker)
         janitor = Janitor(store, settings, observers, guard, self._session_now)
         self._scheduler_loop = self._loop("scheduler", scheduler.run_once)
         self._worker_loop = self._loop("worker", self._worker.run_once)

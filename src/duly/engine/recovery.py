@@ -10,6 +10,7 @@ from duly.runtime.events import Observer
 from duly.store.protocol import Store
 
 from .jumps import JumpGuard
+from .registry import Registry
 
 BATCH = 200
 
@@ -24,6 +25,7 @@ class Recovery:
         clock: Clock,
         observer: Observer,
         guard: JumpGuard,
+        registry: Registry,
         on_runs: Callable[[], None],
     ) -> None:
         self._store = store
@@ -31,6 +33,7 @@ class Recovery:
         self._clock = clock
         self._observer = observer
         self._guard = guard
+        self._registry = registry
         self._on_runs = on_runs
 
     async def run_once(self) -> float:
@@ -40,7 +43,8 @@ class Recovery:
             return held
         if await self._guard.look(self._store):
             return self._guard.held_for()
-        taken = await self._store.take_lost(limit=BATCH, rules=self._settings.fire_rules)
+        retries = {handler.name: handler.retry for handler in self._registry if handler.retry is not None}
+        taken = await self._store.take_lost(limit=BATCH, rules=self._settings.fire_rules, retries=retries)
         if taken.sessions or taken.runs:
             self._observer.runs_recovered(taken.sessions, taken.runs)
         if taken.ended:

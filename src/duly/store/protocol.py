@@ -7,11 +7,12 @@ may have been done. Every method may be repeated with the same arguments after e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from duly.core.change import ScheduleChange
 from duly.core.dead import AttemptRecord, DeadGroup, OnDead
+from duly.core.policy import Retry
 from duly.core.queue import Queue, QueueState
 from duly.core.rules.editing import Change
 from duly.core.rules.firing import FireRules
@@ -21,6 +22,7 @@ from duly.core.run import Run
 from duly.core.schedule import Schedule
 
 from .values import (
+    NO_RETRIES,
     Beat,
     Claimed,
     DeadFilter,
@@ -242,8 +244,11 @@ class Sessions(Protocol):
         """Give back at once what the session still holds, without spending an attempt; answer how many runs."""
         ...
 
-    async def take_lost(self, *, limit: int, rules: FireRules) -> Recovered:
-        """Settle, as lost, the runs of sessions whose lease ran out, and those past their deadline."""
+    async def take_lost(self, *, limit: int, rules: FireRules, retries: Mapping[str, Retry] = NO_RETRIES) -> Recovered:
+        """Settle, as lost, the runs of sessions whose lease ran out, and those past their deadline.
+
+        ``retries`` are the policies of jobs, for runs whose schedule has none or that have no schedule.
+        """
         ...
 
     async def list_instances(self) -> list[Instance]: ...

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Generic, NamedTuple, TypeVar
 
 from duly.core.errors import DulyError
@@ -13,6 +14,7 @@ from duly.core.run import Claim, Outcome, Run, RunStatus, SkippedWindows
 from duly.core.schedule import Definition, Facts, Schedule
 
 Item = TypeVar("Item")
+NO_RETRIES: Mapping[str, Retry] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,9 +40,20 @@ def test_a_one_shot_ends_as_its_run_does(status):
     assert ended(cursor, definition, status)[0].status.value == status.value
 
 
-def test_a_manual_run_does_not_end_a_one_shot():
+def test_a_manual_run_does_not_end_a_one_shot_whose_own_run_is_still_to_end():
     definition = define(Once.at_instant(T0))
     cursor = fired(definition)
+    assert ended(cursor, definition, kind=RunKind.MANUAL, still_open=1)[0] is cursor
+
+
+def test_a_manual_run_that_has_superseded_the_window_s_ends_the_one_shot():
+    definition = define(Once.at_instant(T0))
+    assert ended(fired(definition), definition, FAILED, kind=RunKind.MANUAL)[0].status is ScheduleStatus.FAILED
+
+
+def test_a_manual_run_before_its_moment_does_not_end_a_one_shot():
+    definition = define(Once.at_instant(T0))
+    cursor = created(definition, T0 - DAY)
     assert ended(cursor, definition, kind=RunKind.MANUAL)[0] is cursor
 
 

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from importlib.resources import files
 from pathlib import Path
 
 import apsw
@@ -37,6 +38,12 @@ asyncio.run(main())
 def raw(path: Path) -> Iterator[apsw.Connection]:
     with closing(apsw.Connection(str(path))) as connection:
         yield connection
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "postgres"])
+def test_the_files_of_the_schema_are_counted_without_a_gap_and_without_a_double(dialect: str) -> None:
+    names = sorted(file.name for file in (files(f"duly.store.{dialect}") / "schema").iterdir())
+    assert [int(name[:4]) for name in names if name.endswith(".sql")] == list(range(1, NEXT))
 
 
 @pytest.mark.processes

@@ -117,9 +117,11 @@ def after_run(
     timing = definition.timing
     # A window that is still to come (an edited one-shot) or a run that is still to end keeps the schedule as it is.
     if cursor.next_window_at is None:
-        if isinstance(timing, Once) and kind is RunKind.WINDOW:
+        # The window's own run decides; where a manual run has superseded it, the last one that ends.
+        decides = kind is RunKind.WINDOW or still_open == 0
+        if isinstance(timing, Once) and decides:
             cursor = replace(cursor, status=_END_OF_ONCE[status])
-        elif isinstance(timing, Every) and timing.after_completion and (kind is RunKind.WINDOW or still_open == 0):
+        elif isinstance(timing, Every) and timing.after_completion and decides:
             cursor = _rearmed(cursor, definition, timing, now, paused)
     return _paused_by_failures(cursor, definition)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
+from duly.core.policy import Retry
 from duly.core.rules.firing import FireRules
 from duly.store.methods import keeping, sessions, topics
-from duly.store.values import Beat, Instance, Recovered
+from duly.store.values import NO_RETRIES, Beat, Instance, Recovered
 
 from .base import Bound
 
@@ -31,8 +32,10 @@ class BoundSessions(Bound):
             self.driver.hint("runs")
         return released
 
-    async def take_lost(self, *, limit: int, rules: FireRules) -> Recovered:
-        taken = await self._write(partial(sessions.take_lost, limit=limit, rules=rules, definitions=self._definitions))
+    async def take_lost(self, *, limit: int, rules: FireRules, retries: Mapping[str, Retry] = NO_RETRIES) -> Recovered:
+        taken = await self._write(
+            partial(sessions.take_lost, limit=limit, rules=rules, retries=retries, definitions=self._definitions)
+        )
         if taken.runs:
             self.driver.hint("runs")
         return taken

@@ -72,7 +72,8 @@ def move_schedules(
     still_open = yield from open_runs_of(sorted(cursors))
     moved = dict(cursors)
     pauses: dict[str, str] = {}
-    for schedule_id, kind, status in ends:
+    # A window's own run first: of several that end together it decides.
+    for schedule_id, kind, status in sorted(ends, key=lambda end: end.kind != RunKind.WINDOW):
         if schedule_id not in present:
             continue
         moved[schedule_id], asked = after_run(

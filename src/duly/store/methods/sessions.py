@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from duly.core.policy import Retry
 from duly.core.rules.firing import FireRules
-from duly.core.run import Cancelled, Failed, Lost, Outcome, Released
-from duly.core.schedule import Definition
+from duly.core.run import Cancelled, Claim, Failed, Lost, Outcome, Released
 from duly.store.codec import decode_words, encode_words
 from duly.store.statements import Program, query
 from duly.store.values import Beat, Held, Instance, Recovered, Settlement
@@ -57,7 +58,9 @@ def close_session(now: int, session: int, definitions: Definitions) -> Program[i
     return len(claims) - len(settled.lost)
 
 
-def take_lost(now: int, limit: int, rules: FireRules, definitions: Definitions) -> Program[Recovered]:
+def take_lost(
+    now: int, limit: int, rules: FireRules, retries: Mapping[str, Retry], definitions: Definitions
+) -> Program[Recovered]:
     """Declare sessions dead whose lease ran out, and settle what they and the overdue still hold."""
     dead = yield query("expire_sessions", now=now)
     rows = yield query("lost_runs", now=now, cancelled_before=now - rules.cancel_grace_ms, limit=limit)
@@ -66,7 +69,7 @@ def take_lost(now: int, limit: int, rules: FireRules, definitions: Definitions) 
     settlements = []
     for claim, row in zip(claims, rows, strict=True):
         session, why = row[CLAIM_COLUMNS:]
-        retry = _retry_of(claim.definition, rules)
+        retry = _retry_of(claim, rules, retries)
         settlements.append(Settlement(claim, session, _OUTCOMES[why], retry))
     settled = yield from settle(now, settlements)
     taken = [claim.id for claim in claims if claim.id not in settled.lost]
@@ -80,10 +83,11 @@ _OUTCOMES: dict[str, Outcome] = {
 }
 
 
-def _retry_of(definition: Definition | None, rules: FireRules) -> Retry:
-    if definition is not None and definition.retry is not None:
-        return definition.retry
-    return Retry(max_attempts=rules.default_max_attempts)
+def _retry_of(claim: Claim, rules: FireRules, retries: Mapping[str, Retry]) -> Retry:
+    """The policy that the run's own worker would have gone by: the schedule's, else the job's, else the default."""
+    if claim.definition is not None and claim.definition.retry is not None:
+        return claim.definition.retry
+    return retries.get(claim.job) or Retry(max_attempts=rules.default_max_attempts)
 
 
 def list_instances(now: int) -> Program[list[Instance]]:

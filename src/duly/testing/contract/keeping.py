@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from duly.core.run import Hold
+from duly.core.run import Completed, Hold
 from duly.core.timing import Cron, Every, Once
 from duly.testing.contract.access import Access
 from duly.testing.contract.trial import Trial
@@ -23,6 +23,23 @@ class TestPurging:
         assert await trial.store.purge_history(finished_before=before, limit=2) == 0
         dump = await access.dump()
         assert {row[0] for row in dump["attempts"]} == {row[0] for row in dump["history"]} == {ids[3]}
+
+    async def test_a_run_whose_id_holds_no_instant_is_purged_like_the_others(self, trial: Trial) -> None:
+        ids = ["ffffffff-ffff-4fff-8fff-ffffffffffff", "00000000-0000-4000-8000-000000000000"]
+        put = await trial.put()
+        await trial.trigger(put, run_id="eeeeeeee-eeee-5eee-8eee-eeeeeeeeeeee")
+        for id in ids:
+            await trial.enqueue(id=id)
+        worker = await trial.worker()
+        claims = await worker.claim()
+        trial.clock.move(seconds=10)
+        await worker.beat()
+        await trial.store.settle([worker.ending(claim, Completed()) for claim in claims])
+        ended_at = trial.clock.now()
+        assert await trial.store.purge_history(finished_before=ended_at, limit=10) == 0
+        assert await trial.store.purge_history(finished_before=ended_at + 1, limit=2) == 2
+        assert await trial.store.purge_history(finished_before=ended_at + 1, limit=2) == 1
+        assert await trial.runs(put) == []
 
     async def test_open_runs_are_never_purged(self, trial: Trial) -> None:
         waiting, running = await trial.enqueue("other"), await trial.enqueue()

@@ -8,9 +8,9 @@ import pytest
 
 from duly.core.errors import RunActive
 from duly.core.policy import Overlap, Retry
-from duly.core.run import Failed, Hold
+from duly.core.run import Completed, Failed, Hold, Outcome
 from duly.core.schedule import Schedule
-from duly.core.timing import Every
+from duly.core.timing import Every, Once
 from duly.testing.contract.trial import Trial
 
 
@@ -195,7 +195,7 @@ class TestOverlap:
         assert len(await (await trial.worker()).claim()) == 3
 
     async def test_allow_up_to_a_number_holds_the_others(self, trial: Trial) -> None:
-        put = await trial.put(overlap=Overlap.ALLOW, max_concurrent=2)
+        put = await trial.put(overlap=Overlap.ALLOW, max_concurrent=2, max_queued=2)
         await tick(trial, 4)
         worker = await trial.worker()
         first, second = await worker.claim()
@@ -205,6 +205,15 @@ class TestOverlap:
         assert third.id == (await trial.runs(put))[2].id
         await worker.complete(first)
         assert len(await worker.claim()) == 1
+
+    async def test_allow_up_to_a_number_lets_no_more_wait_than_may_queue(self, trial: Trial) -> None:
+        put = await trial.put(overlap=Overlap.ALLOW, max_concurrent=2, max_queued=1)
+        await tick(trial, 5)
+        runs = await trial.runs(put)
+        assert [run.status for run in runs] == ["pending"] * 3 + ["skipped"] * 2
+        assert [run.reason for run in runs[3:]] == ["queue_full"] * 2
+        with pytest.raises(RunActive):
+            await trial.trigger(put)
 
     async def test_an_interval_after_completion_waits_for_its_run(self, trial: Trial) -> None:
         put = await trial.put(timing=Every(minutes=1, after_completion=True))
@@ -240,6 +249,29 @@ class TestOverlap:
 
 
 class TestTriggering:
+    async def test_a_one_shot_whose_run_gave_way_to_a_trigger_ends_with_that(self, trial: Trial) -> None:
+        put = await trial.put("soon", Once("2026-01-05T00:00:10Z"), overlap=Overlap.CANCEL_PREVIOUS)
+        trial.clock.move(seconds=10)
+        await trial.fire()
+        await trial.trigger(put)
+        assert sorted(await trial.statuses(put)) == ["cancelled", "pending"]
+        worker = await trial.worker()
+        await worker.complete(await worker.claim_one())
+        ended = await trial.schedule(put)
+        assert (ended.status, ended.facts.ended_at) == ("completed", trial.clock.now())
+
+    async def test_a_one_shot_ends_as_its_own_run_does_also_when_another_ends_beside_it(self, trial: Trial) -> None:
+        put = await trial.put("soon", Once("2026-01-05T00:00:10Z"))
+        trial.clock.move(seconds=10)
+        await trial.fire()
+        await trial.trigger(put, force=True)
+        worker = await trial.worker()
+        claims = sorted(await worker.claim(), key=lambda claim: claim.kind)
+        assert [claim.kind for claim in claims] == ["manual", "window"]
+        outcomes: list[Outcome] = [Completed(), Failed("no", fatal=True)]
+        await trial.store.settle([worker.ending(c, o) for c, o in zip(claims, outcomes, strict=True)])
+        assert (await trial.schedule(put)).status == "failed"
+
     async def test_a_trigger_makes_a_run_and_does_not_move_the_schedule(self, trial: Trial) -> None:
         put = await trial.put(payload='{"n":1}')
         triggered = await trial.trigger(put)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
-from duly.core.policy import Overlap
+from duly.core.instants import to_datetime
+from duly.core.policy import Backoff, Overlap, Retry
 from duly.core.rules.suspects import Room
 from duly.core.run import Hold
 from duly.testing.contract.access import Access
-from duly.testing.contract.trial import LEASE_MS, Trial
+from duly.testing.contract.trial import LEASE_MS, PLAIN_RETRY, Trial
 
 
 class TestSessions:
@@ -128,6 +129,17 @@ class TestSessions:
         assert await trial.take_lost() == [run.id]
         assert (await trial.run(run)).status == "pending"
         assert list((await worker.beat()).held) == []
+
+    async def test_a_direct_run_past_its_deadline_waits_as_its_job_s_policy_says(self, trial: Trial) -> None:
+        run = await trial.enqueue(timeout_ms=1000)
+        worker = await trial.worker()
+        await worker.claim_one()
+        for _ in range(4):
+            trial.clock.move(seconds=10)
+            await worker.beat()
+        patient = Retry(max_attempts=3, backoff=Backoff.FIXED, delay=600, jitter=0)
+        await trial.store.take_lost(limit=10, rules=trial.rules, retries={"work": patient, "other": PLAIN_RETRY})
+        assert (await trial.run(run)).due_at == to_datetime(trial.clock.now() + 600_000)
 
     async def test_a_closed_session_gives_its_runs_back_without_spending_an_attempt(self, trial: Trial) -> None:
         run = await trial.enqueue(max_attempts=1)

@@ -1,9 +1,21 @@
 -- An id starts with the instant of its window, in hex, and no run ends before that: older ids are the only candidates.
+-- An id that a caller chose may be any UUID; those are few, and have an index of their own.
 DELETE FROM duly_history
 WHERE id IN (
-    SELECT id FROM duly_history
-    WHERE id < printf('%08x-%04x', :finished_before >> 16, :finished_before & 65535)
-      AND finished_at < :finished_before
+    SELECT id FROM (
+        SELECT id FROM duly_history
+        WHERE id < printf('%08x-%04x', :finished_before >> 16, :finished_before & 65535)
+          AND finished_at < :finished_before
+        ORDER BY id
+        LIMIT :limit
+    )
+    UNION
+    SELECT id FROM (
+        SELECT id FROM duly_history
+        WHERE kind IN ('direct', 'manual') AND substr(id, 15, 1) <> '7' AND finished_at < :finished_before
+        ORDER BY finished_at
+        LIMIT :limit
+    )
     ORDER BY id
     LIMIT :limit
 )
