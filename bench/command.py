@@ -28,6 +28,7 @@ CELLS = {
     "C": "create",
     "D": "idle",
     "E": "queue",
+    "K": "bulk",
     "P8": "growth",
     "P11": "pair",
     "P12": "writes",

@@ -51,6 +51,7 @@ from duly.core.topics import takes
 from duly.runtime.clock import Clock
 from duly.store.codec import encode_body, encode_words, facts_row
 from duly.store.methods.changes import encode_fields
+from duly.store.orders import encode_order
 from duly.store.values import (
     NO_RETRIES,
     Beat,
@@ -73,6 +74,7 @@ from duly.store.values import (
 )
 from duly.testing.contract.tables import TABLES, Dump, sorted_rows
 from tests.differential.dead import DeadModel, RedriveRow
+from tests.differential.operating import OperatingModel, OperationRow
 
 SET_ASIDE_FOR_MS = 60_000
 DEADLINE_GRACE_MS = 30_000
@@ -159,7 +161,7 @@ class RevisionRow:
     made_by: str | None
 
 
-class Model(DeadModel):
+class Model(DeadModel, OperatingModel):
     """A ``Store`` in memory. Every method is one step: nothing runs beside it."""
 
     name = "model"
@@ -171,6 +173,7 @@ class Model(DeadModel):
         self.facts: dict[str, Facts] = {}
         self.revisions: dict[tuple[str, int], RevisionRow] = {}
         self.changes: dict[str, list[ScheduleChange]] = {}
+        self.operations: dict[str, OperationRow] = {}
         self.cursors: dict[str, Cursor] = {}
         self.runs: dict[str, OpenRow] = {}
         self.history: dict[str, EndedRow] = {}
@@ -204,6 +207,10 @@ class Model(DeadModel):
                 (id, c.number, round(c.at.timestamp() * 1000), c.by, c.action, c.revision, encode_fields(c.fields))
                 for id, trail in self.changes.items()
                 for c in trail
+            ],
+            "operations": [
+                [encode_order(o.order) if n == "body" else getattr(o, n) for n in TABLES["operations"]]
+                for o in self.operations.values()
             ],
             "cursors": [
                 (*(str(v) if n == "status" else v for n, v in asdict(c).items()), self.facts[id].tenant)

@@ -20,6 +20,7 @@ from duly.core.run import Cancelled, Claim, Completed, Failed, Outcome, Released
 from duly.core.schedule import Definition, Facts, Schedule, Target, TargetKind
 from duly.core.timing import Cron, Every, Jitter, Once, Timing
 from duly.core.topics import ANY_TOPIC
+from duly.store.orders import CancelOrder, DeleteOrder, NewOperation, Order, PauseOrder, ResumeOrder
 from duly.store.protocol import Store
 from duly.store.values import (
     Claimed,
@@ -210,6 +211,46 @@ class Script:
         known = [(f.id, f.tenant) for f in self._model.facts.values()] + [(f"k{n}", "") for n in range(12)]
         ref, tenant = self._draw.choice(known)
         return Operation(f"get schedule {ref}", lambda store: store.get_schedule(ref, tenant=tenant), writes=False)
+
+    def put_operation(self) -> Operation:
+        draw = self._draw
+        where = ScheduleFilter(
+            tenant=draw.choice((None, "")), tag=draw.choice((None, "x")), enabled=draw.choice((None, True, False))
+        )
+        order: Order = draw.choice(
+            (
+                PauseOrder(where=where, reason="incident", until=draw.choice((None, self._clock.now() + 2000))),
+                PauseOrder(where=where, reason="incident"),
+                ResumeOrder(where=where, reason=draw.choice((None, "incident")), catch_up=draw.random() < 0.5),
+                CancelOrder(where=ScheduleFilter(tenant="", tag="x", q="k1")),
+                DeleteOrder(where=ScheduleFilter(tenant="", q="k2"), cancel_running=draw.random() < 0.5),
+            )
+        )
+        known = sorted(self._model.operations)
+        id = draw.choice(known) if known and draw.random() < 0.2 else self._id()
+        new = NewOperation(id=id, order=order, by="ann")
+        return Operation(f"put operation {id} {order}", lambda store: store.put_operation(new))
+
+    def step_operation(self) -> Operation | None:
+        known = sorted(self._model.operations)
+        if not known:
+            return None
+        id, limit = self._draw.choice(known), self._draw.choice((1, 3, MANY))
+        return Operation(f"step {id} {limit}", lambda store: store.step_operation(id, limit=limit))
+
+    def look_at_operations(self) -> Operation:
+        draw = self._draw
+        call: Call = draw.choice(
+            (
+                lambda store: store.list_operations(limit=2),
+                lambda store: store.waiting_operations(untouched_ms=1000, limit=MANY),
+            )
+        )
+        return Operation("look at operations", call, writes=False)
+
+    def purge_operations(self) -> Operation:
+        before = self._clock.now() - 10_000
+        return Operation("purge operations", lambda store: store.purge_operations(finished_before=before, limit=MANY))
 
     def look_at_changes(self) -> Operation:
         known = [(f.id, f.tenant) for f in self._model.facts.values()] + [(f"k{n}", "") for n in range(12)]
@@ -592,6 +633,10 @@ _WEIGHTS: list[tuple[Callable[[Script], Operation | None], int]] = [
     (Script.look_at_schedules, 2),
     (Script.look_at_a_schedule, 1),
     (Script.look_at_changes, 2),
+    (Script.put_operation, 2),
+    (Script.step_operation, 4),
+    (Script.look_at_operations, 1),
+    (Script.purge_operations, 1),
     (Script.look_at_runs, 2),
     (Script.look_at_a_run, 2),
     (Script.list_instances, 1),

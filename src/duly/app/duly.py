@@ -102,6 +102,7 @@ class Duly(Declaring):
             self._store, self._builder, self._clock, app=self.name, sync=self._sync, scheduler="scheduler" in roles
         )
         self.schedules, self.runs, self.queues = self._nouns(self._store, self._clock, call_now)
+        self.operations = self.schedules.operations
 
     def _nouns(self, store: SqlStore, clock: Clock, call: Caller, *, alone: bool = False) -> Nouns:
         tell = partial(call, self._life.tell)

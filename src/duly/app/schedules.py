@@ -27,8 +27,10 @@ from duly.store.values import NewSchedule, Page, Put, ScheduleFilter
 
 from .auditing import Auditing
 from .building import Builder, anchored
+from .bulk import Bulk
 from .checking import check_cursor, check_jitter, check_limit, check_run_id, check_text, check_words, not_found
 from .editing import Merge, Replacement
+from .operations import Operations
 from .payload import encode_payload
 from .putting import Stored, put_in_place
 from .upcoming import Windows, check_count_of, preview, upcoming
@@ -38,7 +40,7 @@ BULK = 1000
 ABREAST = 2
 
 
-class Schedules(Auditing):
+class Schedules(Auditing, Bulk):
     """Create, find, change and trigger schedules. Ids and keys are both accepted where one is asked for."""
 
     def __init__(
@@ -60,6 +62,7 @@ class Schedules(Auditing):
         self._builder = builder
         self._clock = clock
         self._chance = chance
+        self.operations = Operations(store, clock, on_schedules)
         self._on_schedules = on_schedules
         self._on_runs = on_runs
         self._tell = tell

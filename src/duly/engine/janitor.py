@@ -11,6 +11,9 @@ from duly.store.protocol import Store
 from .jumps import JumpGuard
 
 BATCH = 1000
+OPERATIONS = 5
+STEPS = 20
+STEP = 200
 ROLE = "janitor"
 
 
@@ -52,7 +55,18 @@ class Janitor:
         unheard = await self._store.end_unheard_topics(patience_ms=self._settings.lease_ms * 2, limit=BATCH)
         if unheard:
             self._observer.topics_unheard(unheard)
-        return self._settings.poll / 4 if await self._purge() else rest
+        busy = await self._go_on()
+        return self._settings.poll / 4 if await self._purge() or busy else rest
+
+    async def _go_on(self) -> bool:
+        """Make a step of each operation whose driver is gone; True if there may be more to do."""
+        left = await self._store.waiting_operations(untouched_ms=self._settings.lease_ms, limit=OPERATIONS)
+        for id in left:
+            for _ in range(STEPS):
+                operation = await self._store.step_operation(id, limit=STEP)
+                if operation is None or operation.finished:
+                    break
+        return bool(left)
 
     async def _purge(self) -> bool:
         """Delete one batch of what is past its retention; True if there may be more. 0 keeps for ever."""
@@ -61,4 +75,5 @@ class Janitor:
         before = await self._store.now() - round(self._settings.retention * 1000)
         runs = await self._store.purge_history(finished_before=before, limit=BATCH)
         schedules = await self._store.purge_schedules(ended_before=before, limit=BATCH)
-        return runs == BATCH or schedules == BATCH
+        operations = await self._store.purge_operations(finished_before=before, limit=BATCH)
+        return BATCH in (runs, schedules, operations)

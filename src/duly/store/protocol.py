@@ -12,6 +12,7 @@ from typing import Protocol
 
 from duly.core.change import ScheduleChange
 from duly.core.dead import AttemptRecord, DeadGroup, OnDead
+from duly.core.operation import Operation
 from duly.core.policy import Retry
 from duly.core.queue import Queue, QueueState
 from duly.core.rules.editing import Change
@@ -21,6 +22,7 @@ from duly.core.rules.suspects import ONE, Room
 from duly.core.run import Run
 from duly.core.schedule import Schedule
 
+from .orders import NewOperation
 from .values import (
     NO_RETRIES,
     Beat,
@@ -104,6 +106,33 @@ class Changes(Protocol):
 
         The oldest entry, number 0, is the creation. A deleted schedule is found too, as long as it is kept.
         """
+        ...
+
+
+class Operations(Protocol):
+    async def put_operation(self, new: NewOperation) -> Operation:
+        """Store an operation that is to begin, or answer the one that has this id."""
+        ...
+
+    async def step_operation(self, id: str, *, limit: int) -> Operation | None:
+        """Make one step of it, dealing with up to ``limit`` schedules; None if there is no such operation.
+
+        It may be called again until the operation has finished, by anybody, also by several at once.
+        """
+        ...
+
+    async def get_operation(self, id: str) -> Operation | None: ...
+
+    async def list_operations(self, *, limit: int, after: str | None = None) -> Page[Operation]:
+        """Answer one page, newest id first."""
+        ...
+
+    async def waiting_operations(self, *, untouched_ms: int, limit: int) -> Sequence[str]:
+        """Name the operations that have not finished and that nobody has moved for so long."""
+        ...
+
+    async def purge_operations(self, *, finished_before: int, limit: int) -> int:
+        """Forget up to ``limit`` operations that finished before an instant; answer how many."""
         ...
 
 
@@ -290,7 +319,7 @@ class Keeping(Protocol):
         ...
 
 
-class Store(Schedules, Changes, Firing, Runs, Claiming, Queues, DeadLetters, Sessions, Keeping, Protocol):
+class Store(Schedules, Changes, Operations, Firing, Runs, Claiming, Queues, DeadLetters, Sessions, Keeping, Protocol):
     """Everything the engine and the app need."""
 
     name: str

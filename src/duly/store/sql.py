@@ -6,6 +6,7 @@ from .bound.changes import BoundChanges
 from .bound.dead import BoundDeadLetters
 from .bound.engine import BoundClaiming, BoundFiring
 from .bound.keeping import BoundKeeping, BoundSessions
+from .bound.operations import BoundOperations
 from .bound.queues import BoundQueues
 from .bound.runs import BoundRuns
 from .bound.schedules import BoundSchedules
@@ -14,6 +15,7 @@ from .bound.schedules import BoundSchedules
 class SqlStore(
     BoundSchedules,
     BoundChanges,
+    BoundOperations,
     BoundFiring,
     BoundRuns,
     BoundClaiming,

@@ -6,11 +6,12 @@ It looks at the schedule before and after, not at what was asked for, so no way 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any, assert_never
 
 from duly.core.change import Action, FieldChange, Recorded
 from duly.core.instants import to_datetime
-from duly.core.schedule import Definition, Facts, Schedule, ScheduleStatus, TargetKind
+from duly.core.schedule import Definition, Schedule, ScheduleStatus, TargetKind
 from duly.core.timing import Cron, Every, Once, Timing, describe
 
 LARGEST_SHOWN = 1000
@@ -20,17 +21,49 @@ _PAUSE = frozenset({"enabled", "paused_reason", "paused_until"})
 _PLAIN = ("max_queued", "max_concurrent", "max_runs", "queue", "priority", "pause_after_failures")
 
 
+def _instant(at: int | None) -> str | None:
+    return None if at is None else to_datetime(at).isoformat().replace("+00:00", "Z")
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+_FACTS: tuple[tuple[str, str, Callable[[Any], Any]], ...] = (
+    ("key", "key", _as_it_is),
+    ("name", "name", _as_it_is),
+    ("description", "description", _as_it_is),
+    ("owner_id", "owner", _as_it_is),
+    ("correlation_id", "correlation_id", _as_it_is),
+    ("tags", "tags", list),
+    ("app", "app", _as_it_is),
+    ("paused_reason", "pause_reason", _as_it_is),
+    ("paused_until", "paused_until", _instant),
+    ("replaced_by", "replaced_by", _as_it_is),
+)
+"""What the trail calls it, what it is called in the facts, and how it is shown."""
+
+
 def record(before: Schedule, after: Schedule) -> Recorded | None:
     """The trail of a change, or None when nothing is different that people care about."""
-    old, new = _facts(before), _facts(after)
+    fields = _changed_facts(before, after)
     if after.definition is not before.definition:
-        old |= _definition(before.definition)
-        new |= _definition(after.definition)
-    fields = [FieldChange(name, old.get(name), new.get(name)) for name in old | new if old.get(name) != new.get(name)]
-    if after.definition is not before.definition:
+        old, new = _definition(before.definition), _definition(after.definition)
+        names = [name for name in old | new if old.get(name) != new.get(name)]
+        fields += [FieldChange(name, old.get(name), new.get(name)) for name in names]
         fields += _hidden(before.definition, after.definition)
     action = _action(before, after, {change.field for change in fields})
     return Recorded(action, tuple(fields)) if fields or action is Action.DELETE else None
+
+
+def pause_fields(reason: str | None, until: int | None) -> list[FieldChange]:
+    """What ``record`` finds in the pause of a schedule that was not paused."""
+    fields = []
+    if reason is not None:
+        fields.append(FieldChange("paused_reason", None, reason))
+    if until is not None:
+        fields.append(FieldChange("paused_until", None, _instant(until)))
+    return [*fields, FieldChange("enabled", True, False)]
 
 
 def _action(before: Schedule, after: Schedule, changed: set[str]) -> Action:
@@ -45,22 +78,18 @@ def _action(before: Schedule, after: Schedule, changed: set[str]) -> Action:
     return Action.RESUME if after.enabled else Action.PAUSE
 
 
-def _facts(schedule: Schedule) -> dict[str, Any]:
-    facts: Facts = schedule.facts
-    return {
-        "key": facts.key,
-        "name": facts.name,
-        "description": facts.description,
-        "owner_id": facts.owner,
-        "correlation_id": facts.correlation_id,
-        "tags": list(facts.tags),
-        "app": facts.app,
-        "status": schedule.status.value,
-        "enabled": schedule.enabled,
-        "paused_reason": facts.pause_reason,
-        "paused_until": _instant(facts.paused_until),
-        "replaced_by": facts.replaced_by,
-    }
+def _changed_facts(before: Schedule, after: Schedule) -> list[FieldChange]:
+    old, new = before.facts, after.facts
+    changed = []
+    for name, attribute, shown in _FACTS:
+        was, now = getattr(old, attribute), getattr(new, attribute)
+        if was != now:
+            changed.append(FieldChange(name, shown(was), shown(now)))
+    if before.status is not after.status:
+        changed.append(FieldChange("status", before.status.value, after.status.value))
+    if before.enabled != after.enabled:
+        changed.append(FieldChange("enabled", before.enabled, after.enabled))
+    return changed
 
 
 def _definition(definition: Definition) -> dict[str, Any]:
@@ -120,10 +149,6 @@ def _hidden(old: Definition, new: Definition) -> list[FieldChange]:
     if old.target.spec != new.target.spec:
         found.append(FieldChange("target", shown=False))
     return found
-
-
-def _instant(at: int | None) -> str | None:
-    return None if at is None else to_datetime(at).isoformat().replace("+00:00", "Z")
 
 
 def _number(value: float) -> float:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from typing import Any
+
 from duly.core.schedule import Schedule
 from duly.store.statements import Program, query
 from duly.store.values import Load, Page, ScheduleFilter
@@ -11,22 +14,14 @@ from .schedules import read_schedule
 
 def list_schedules(now: int, where: ScheduleFilter, limit: int, after: str | None) -> Program[Page[Schedule]]:
     """One page in id order, which is the order of creation."""
-    rows = yield query(
-        "list_schedules",
-        tenant=where.tenant,
-        owner=where.owner,
-        job=where.job,
-        topic=where.topic,
-        tag=where.tag,
-        status=where.status,
-        enabled=where.enabled,
-        app=where.app,
-        q=where.q and like_pattern(where.q),
-        after=after,
-        limit=limit + 1,
-    )
+    rows = yield query("list_schedules", **filter_params(where), after=after, limit=limit + 1)
     schedules = [read_schedule(row) for row in rows[:limit]]
     return Page(schedules, schedules[-1].id if len(rows) > limit else None)
+
+
+def filter_params(where: ScheduleFilter) -> dict[str, Any]:
+    """A filter as the parameters of ``list_schedules``."""
+    return asdict(where) | {"q": where.q and like_pattern(where.q)}
 
 
 def declared_schedules(now: int, app: str) -> Program[list[Schedule]]:

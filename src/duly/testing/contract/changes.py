@@ -96,7 +96,7 @@ class TestAuditTrail:
         await worker.fail(await worker.claim_one(), fatal=True)
         newest, *_ = await trail(trial, put)
         assert (newest.action, newest.by) == ("pause", "duly")
-        assert newest.fields[1] == FieldChange("paused_reason", None, "paused after 1 failed runs in a row")
+        assert newest.fields[0] == FieldChange("paused_reason", None, "paused after 1 failed runs in a row")
 
     async def test_what_changes_nothing_leaves_no_trace(self, trial: Trial, access: Access) -> None:
         put = await trial.put()

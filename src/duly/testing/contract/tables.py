@@ -12,6 +12,7 @@ _FACTS = (
     "id key name tenant description owner correlation_id client_request_id tags app revision paused_at paused_until "
     "paused_by pause_reason created_at created_by updated_at ended_at deleted_at replaces replaced_by kind job topic"
 )
+_OPERATION = "id kind body made_at made_by status position matched changed refused error updated_at finished_at"
 _CURSOR = "schedule_id revision status window_at next_window_at fire_at slot fired failures last_fired_at error tenant"
 _RUN = (
     "id schedule_id revision kind window_at tenant job queue priority due_at slot hold lane attempt max_attempts fence "
@@ -29,6 +30,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "schedules": tuple(_FACTS.split()),
     "revisions": ("schedule_id", "revision", "body", "payload", "made_at", "made_by"),
     "changes": ("schedule_id", "number", "made_at", "made_by", "action", "revision", "fields"),
+    "operations": tuple(_OPERATION.split()),
     "cursors": tuple(_CURSOR.split()),
     "runs": tuple(_RUN.split()),
     "history": tuple(_HISTORY.split()),

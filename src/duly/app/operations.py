@@ -1,0 +1,65 @@
+"""``app.operations``: work in many steps, begun by one call and carried on by whoever is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from duly.core.errors import NotFound
+from duly.core.ids import is_id
+from duly.core.operation import Operation
+from duly.runtime.clock import Clock
+from duly.store.orders import NewOperation
+from duly.store.sql import SqlStore
+from duly.store.values import Page
+
+from .checking import check_cursor, check_limit
+
+Progress = Callable[[Operation], None]
+"""Is shown the operation after each step."""
+
+FIRST_STEP, SMALLEST_STEP, LARGEST_STEP = 200, 100, 1000
+SHORT, LONG = 0.01, 0.03
+"""Seconds that a step should take: while it writes, others wait, above all a fire on SQLite."""
+
+
+class Operations:
+    """Look at operations, and carry them on. An operation is stored before its first step.
+
+    If the process that drives it goes away, the janitor of another instance goes on within a lease.
+    """
+
+    def __init__(self, store: SqlStore, clock: Clock, on_step: Callable[[], None]) -> None:
+        self._store = store
+        self._clock = clock
+        self._on_step = on_step
+
+    async def get(self, id: str) -> Operation | None:
+        """The operation as it is now, or None."""
+        return await self._store.get_operation(id) if is_id(id) else None
+
+    async def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[Operation]:
+        """One page, newest first."""
+        return await self._store.list_operations(limit=check_limit(limit), after=check_cursor(cursor))
+
+    async def begin(self, new: NewOperation) -> Operation:
+        """Store an operation without making a step; one that has this id already is answered as it is."""
+        return await self._store.put_operation(new)
+
+    async def drive(self, id: str, on_progress: Progress | None = None) -> Operation:
+        """Make steps until the operation has finished; answer it."""
+        limit = FIRST_STEP
+        while True:
+            began = self._clock.steady()
+            operation = await self._store.step_operation(id, limit=limit)
+            took = self._clock.steady() - began
+            if operation is None:
+                raise NotFound(f"there is no operation with id {id!r}", ref=id)
+            self._on_step()
+            if on_progress is not None:
+                on_progress(operation)
+            if operation.finished:
+                return operation
+            if took > LONG:
+                limit = max(SMALLEST_STEP, limit // 2)
+            elif took < SHORT:
+                limit = min(LARGEST_STEP, limit * 2)

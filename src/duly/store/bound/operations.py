@@ -1,0 +1,48 @@
+"""Operations, bound to their programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from duly.core.operation import Operation
+from duly.store.methods import bulk, operations
+from duly.store.orders import BulkOrder, NewOperation
+from duly.store.values import Page
+
+from .base import Bound
+
+
+class BoundOperations(Bound):
+    """``protocol.Operations`` on a driver."""
+
+    async def put_operation(self, new: NewOperation) -> Operation:
+        return await self._write(partial(operations.put_operation, new=new))
+
+    async def step_operation(self, id: str, *, limit: int) -> Operation | None:
+        progress = await self._read(lambda now: operations.look_at(id))
+        if progress is None:
+            return None
+        if not progress.running:
+            return operations.read_operation(progress.row)
+        order = progress.order
+        assert isinstance(order, BulkOrder)
+        # Found outside the write, which others wait for: a rare match may take a long look.
+        match = partial(
+            bulk.match_schedules, where=order.where, made_at=progress.made_at, since=progress.position, limit=limit
+        )
+        matches = await self._read(match)
+        change = partial(bulk.change_matches, id=id, matches=matches)
+        return await self._write_and_hint("schedules", change, None)
+
+    async def get_operation(self, id: str) -> Operation | None:
+        return await self._read(lambda now: operations.find_operation(id))
+
+    async def list_operations(self, *, limit: int, after: str | None = None) -> Page[Operation]:
+        return await self._read(partial(operations.list_operations, limit=limit, after=after))
+
+    async def waiting_operations(self, *, untouched_ms: int, limit: int) -> Sequence[str]:
+        return await self._read(partial(operations.waiting_operations, untouched_ms=untouched_ms, limit=limit))
+
+    async def purge_operations(self, *, finished_before: int, limit: int) -> int:
+        return await self._write(partial(operations.purge_operations, finished_before=finished_before, limit=limit))

@@ -1,0 +1,136 @@
+"""Changing many schedules: a batch per transaction, so that firing goes on meanwhile.
+
+The batch is found by a read, which holds up nobody however much it has to look through. The write locks the cursors of
+the batch in id order and lets the pure rule decide about each schedule as it is then. How far the operation has come
+is written with the batch: no schedule is dealt with twice, whoever goes on with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, assert_never
+
+from duly.core.change import Action
+from duly.core.errors import DulyError
+from duly.core.operation import Operation
+from duly.core.rules import bulk
+from duly.core.rules.editing import Change
+from duly.core.rules.recording import pause_fields
+from duly.core.schedule import Schedule
+from duly.store.orders import BulkOrder, CancelOrder, DeleteOrder, PauseOrder, ResumeOrder
+from duly.store.statements import Program, batch, columns, query
+from duly.store.values import ScheduleFilter
+
+from .changes import CHANGE, encode_fields, write_changes
+from .ending import cancel_waiting_runs, request_cancels
+from .moving import open_runs_of
+from .operations import Progress, lock_operation, read_operation
+from .reading import filter_params
+from .schedules import read_schedule
+
+_ID, _CREATED_AT = 0, 15
+
+
+class Matches(NamedTuple):
+    """A batch of schedules, and where the next one begins."""
+
+    ids: Sequence[str]
+    since: str | None
+    until: str | None
+    more: bool
+
+
+def match_schedules(now: int, where: ScheduleFilter, made_at: int, since: str | None, limit: int) -> Program[Matches]:
+    """The next schedules that match and are no younger than the operation, in id order."""
+    rows = yield query("list_schedules", **filter_params(where), after=since, limit=limit)
+    ids = [row[_ID] for row in rows if row[_CREATED_AT] <= made_at]
+    return Matches(ids, since, rows[-1][_ID] if rows else since, len(rows) == limit)
+
+
+def change_matches(now: int, id: str, matches: Matches) -> Program[Operation | None]:
+    """Change a batch of schedules, and move the operation behind it, unless somebody else has."""
+    progress: Progress | None = yield from lock_operation(id)
+    if progress is None:
+        return None
+    if not progress.running or progress.position != matches.since:
+        return read_operation(progress.row)
+    order = progress.order
+    assert isinstance(order, BulkOrder)
+    changed = refused = 0
+    if matches.ids:
+        ids = sorted(matches.ids)
+        yield query("lock_cursors", ids=ids)
+        if isinstance(order, PauseOrder) and (order.until is None or order.until > now):
+            changed = yield from _pause(now, order, progress.by, ids)
+        else:
+            changed, refused = yield from _change(now, order, progress.by, ids)
+    moved = progress.moved(
+        now,
+        position=matches.until,
+        matched=len(matches.ids),
+        changed=changed,
+        refused=refused,
+        finished=not matches.more,
+    )
+    yield moved.write()
+    return read_operation(moved.row)
+
+
+def _pause(now: int, order: PauseOrder, by: str | None, ids: list[str]) -> Program[int]:
+    """Pause without looking at each: a pause is the same for all that are not paused, and the commonest of these."""
+    rows = yield query("pause_schedules", ids=ids, now=now, until=order.until, by=by, reason=order.reason)
+    if rows:
+        fields = encode_fields(pause_fields(order.reason, order.until))
+        trail = [(id, now, by, Action.PAUSE.value, revision, fields) for id, revision in rows]
+        yield batch("insert_changes", columns(CHANGE, trail))
+    return len(rows)
+
+
+def _change(now: int, order: BulkOrder, by: str | None, ids: list[str]) -> Program[tuple[int, int]]:
+    """Let the pure rule decide about each; answer how many were changed, and how many could not be."""
+    rows = yield query("read_schedules", ids=ids)
+    changes: list[tuple[Schedule, Change]] = []
+    refused = 0
+    for row in rows:
+        try:
+            schedule = read_schedule(row)
+            change = _decide(order, schedule, now, by)
+        except DulyError:
+            refused += 1
+            continue
+        if change is not None:
+            changes.append((schedule, change))
+    if changes:
+        yield from write_changes(now, changes)
+        yield from _move_runs(now, [change for _, change in changes])
+    return len(changes), refused
+
+
+def _decide(order: BulkOrder, schedule: Schedule, now: int, by: str | None) -> Change | None:
+    match order:
+        case PauseOrder(reason=reason, until=until):
+            return bulk.pause(schedule, now, reason=reason, until=until, by=by)
+        case ResumeOrder(reason=reason, catch_up=catch_up):
+            return bulk.resume(schedule, now, reason=reason, catch_up=catch_up, by=by)
+        case CancelOrder():
+            return bulk.cancel(schedule, now, by=by)
+        case DeleteOrder(cancel_running=cancel_running):
+            return bulk.delete(schedule, now, cancel_running=cancel_running, by=by)
+        case unknown:
+            assert_never(unknown)
+
+
+def _move_runs(now: int, changes: Sequence[Change]) -> Program[None]:
+    """Do to the open runs of the schedules what their changes ask for; all of them ask for the same."""
+    first = changes[0]
+    if not first.cancel_waiting:
+        return
+    found = yield from open_runs_of([change.facts.id for change in changes])
+    runs = [run for of_one in found.values() for run in of_one]
+    waiting, claimed = [run.id for run in runs if not run.claimed], [run.id for run in runs if run.claimed]
+    if waiting:
+        yield from cancel_waiting_runs(now, waiting, first.reason)
+    if claimed and first.cancel_running:
+        yield from request_cancels(now, claimed)
+    if claimed and first.last_attempt:
+        yield query("spend_attempts", ids=claimed)

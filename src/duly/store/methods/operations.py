@@ -1,0 +1,145 @@
+"""Operations as they are stored: what was asked, and how far it has come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from duly.core.instants import to_datetime
+from duly.core.operation import Operation, OperationKind, OperationStatus
+from duly.store.orders import NewOperation, Order, decode_order, encode_order
+from duly.store.statements import Program, Query, Row, query
+from duly.store.values import Page
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A stored operation while a step is made: its row is locked."""
+
+    row: Row
+
+    @property
+    def id(self) -> str:
+        return str(self.row[0])
+
+    @property
+    def order(self) -> Order:
+        return decode_order(self.row[1], self.row[2])
+
+    @property
+    def made_at(self) -> int:
+        return int(self.row[3])
+
+    @property
+    def by(self) -> str | None:
+        return self.row[4]  # type: ignore[no-any-return]  # a column of text
+
+    @property
+    def running(self) -> bool:
+        return bool(self.row[5] == OperationStatus.RUNNING)
+
+    @property
+    def position(self) -> str | None:
+        return self.row[6]  # type: ignore[no-any-return]  # a column of text
+
+    def moved(
+        self,
+        now: int,
+        *,
+        finished: bool,
+        position: str | None = None,
+        matched: int = 0,
+        changed: int = 0,
+        refused: int = 0,
+        error: str | None = None,
+    ) -> Progress:
+        """The row after a step that did so much more."""
+        id, kind, body, made_at, made_by, _, before, was_matched, was_changed, was_refused, *_ = self.row
+        ended = OperationStatus.FAILED if error is not None else OperationStatus.COMPLETED
+        status = ended if finished else OperationStatus.RUNNING
+        counts = was_matched + matched, was_changed + changed, was_refused + refused
+        finished_at = now if finished else None
+        row = (id, kind, body, made_at, made_by, status.value, position or before, *counts, error, now, finished_at)
+        return Progress(row)
+
+    def write(self) -> Query:
+        names = ("status", "position", "matched", "changed", "refused", "error", "now", "finished_at")
+        return query("move_operation", id=self.id, **dict(zip(names, self.row[5:], strict=True)))
+
+
+def insert_operation(
+    now: int, new: NewOperation, *, status: OperationStatus = OperationStatus.RUNNING, matched: int = 0
+) -> Query:
+    """The row of a new operation; one whose id is there already stays as it is."""
+    return query(
+        "insert_operation",
+        id=new.id,
+        kind=new.kind.value,
+        body=encode_order(new.order),
+        made_by=new.by,
+        status=status.value,
+        matched=matched,
+        now=now,
+        finished_at=None if status is OperationStatus.RUNNING else now,
+    )
+
+
+def put_operation(now: int, new: NewOperation) -> Program[Operation]:
+    """Store an operation, or find the one of this id; see ``Operations.put_operation``."""
+    yield insert_operation(now, new)
+    return read_operation((yield query("read_operation", id=new.id))[0])
+
+
+def look_at(id: str) -> Program[Progress | None]:
+    rows = yield query("read_operation", id=id)
+    return Progress(rows[0]) if rows else None
+
+
+def lock_operation(id: str) -> Program[Progress | None]:
+    rows = yield query("lock_operation", id=id)
+    return Progress(rows[0]) if rows else None
+
+
+def find_operation(id: str) -> Program[Operation | None]:
+    found = yield from look_at(id)
+    return None if found is None else read_operation(found.row)
+
+
+def list_operations(now: int, limit: int, after: str | None) -> Program[Page[Operation]]:
+    """One page, newest first."""
+    rows = yield query("list_operations", after=after, limit=limit + 1)
+    found = [read_operation(row) for row in rows[:limit]]
+    return Page(found, found[-1].id if len(rows) > limit else None)
+
+
+def waiting_operations(now: int, untouched_ms: int, limit: int) -> Program[Sequence[str]]:
+    """Operations that nobody has moved for so long."""
+    rows = yield query("waiting_operations", before=now - untouched_ms, limit=limit)
+    return [row[0] for row in rows]
+
+
+def purge_operations(now: int, finished_before: int, limit: int) -> Program[int]:
+    rows = yield query("purge_operations", finished_before=finished_before, limit=limit)
+    return len(rows)
+
+
+def read_operation(row: Row) -> Operation:
+    """Build an operation from its columns."""
+    arguments: dict[str, Any] = msgspec.json.decode(row[2])
+    return Operation(
+        id=row[0],
+        kind=OperationKind(row[1]),
+        status=OperationStatus(row[5]),
+        arguments=arguments,
+        made_at=to_datetime(row[3]),
+        by=row[4],
+        matched=row[7],
+        changed=row[8],
+        refused=row[9],
+        error=row[10],
+        updated_at=to_datetime(row[11]),
+        finished_at=to_datetime(row[12]),
+    )

@@ -1,0 +1,72 @@
+"""What an operation is told to do: stored as JSON, one shape per kind. Instants in epoch ms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+
+from duly.core.operation import OperationKind
+
+from .values import ScheduleFilter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PauseOrder:
+    where: ScheduleFilter
+    reason: str | None = None
+    until: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumeOrder:
+    """``reason`` picks those that were paused for exactly this one."""
+
+    where: ScheduleFilter
+    reason: str | None = None
+    catch_up: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CancelOrder:
+    where: ScheduleFilter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteOrder:
+    where: ScheduleFilter
+    cancel_running: bool = False
+
+
+BulkOrder = PauseOrder | ResumeOrder | CancelOrder | DeleteOrder
+Order = BulkOrder
+
+_KINDS: dict[type[Order], OperationKind] = {
+    PauseOrder: OperationKind.PAUSE,
+    ResumeOrder: OperationKind.RESUME,
+    CancelOrder: OperationKind.CANCEL,
+    DeleteOrder: OperationKind.DELETE,
+}
+_ORDERS = {kind: order for order, kind in _KINDS.items()}
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewOperation:
+    """An operation to be stored; its id is fixed before the first try, so that asking twice makes one."""
+
+    id: str
+    order: Order
+    by: str | None = None
+
+    @property
+    def kind(self) -> OperationKind:
+        return _KINDS[type(self.order)]
+
+
+def encode_order(order: Order) -> str:
+    return _encode(order).decode()
+
+
+def decode_order(kind: str, body: str) -> Order:
+    return msgspec.json.decode(body, type=_ORDERS[OperationKind(kind)])

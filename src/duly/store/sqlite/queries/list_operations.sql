@@ -1,0 +1,7 @@
+SELECT
+    id, kind, body, made_at, made_by, status, position, matched, changed, refused, error, updated_at,
+    finished_at
+FROM duly_operations
+WHERE (:after IS NULL OR id < :after)
+ORDER BY id DESC
+LIMIT :limit
