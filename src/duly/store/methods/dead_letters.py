@@ -101,7 +101,7 @@ def acknowledge(now: int, dead: Sequence[DeadRef]) -> Program[list[Handled]]:
     answers: list[Handled] = []
     done = {id for id, _ in fresh}
     for ref in dead:
-        if ref.run_id in named:
+        if _is_meant(found.get(ref.run_id), ref):
             answers.append(Handled(ref.run_id, Done.DONE if ref.run_id in done else Done.REPEATED))
             done.discard(ref.run_id)
         else:
