@@ -355,6 +355,27 @@ async def test_a_leaked_claim_is_returned_after_two_beats_and_no_attempt_is_spen
     assert done.fence == 2
 
 
+async def test_a_leaked_claim_whose_run_is_cancelled_ends_its_one_shot_too(lab: Lab) -> None:
+    """Who holds it knows nothing of its schedule, and must not end the run without moving that."""
+
+    @lab.job("work")
+    async def work() -> None: ...
+
+    schedule = await lab.create("k", Once.at_instant(lab.clock.now() + 10_000))
+    await lab.start()
+    await lab.clock.advance(seconds=9)
+    lab.store.lose_answer("fire_due")
+    await lab.clock.advance(seconds=1)
+    (leaked,) = await lab.runs(schedule)
+    assert leaked.status is RunStatus.RUNNING, "born claimed, and nobody knows"
+    await lab.plain.request_cancel(leaked.id)
+    await lab.clock.advance(seconds=30)
+    assert (await lab.run(leaked.id)).status is RunStatus.CANCELLED
+    found = await lab.plain.get_schedule("k")
+    assert found is not None
+    assert found.status == "cancelled"
+
+
 async def test_two_beats_of_the_same_moment_do_not_make_a_leak(lab: Lab) -> None:
     """Cancels make beats come at once; a claim whose answer is just behind them is no leak."""
     instance = await lab.start()

@@ -20,6 +20,24 @@ async def waits_for_a_lock(url: str, task: asyncio.Task[object]) -> None:
         await asyncio.sleep(0.01)
 
 
+async def test_a_session_that_closes_waits_for_its_claim_under_way_and_gives_that_back(
+    store: SqlStore, fresh_postgres: str
+) -> None:
+    session = await open_session(store)
+    (run,) = await store.enqueue([new_request()])
+    with psycopg.connect(fresh_postgres) as claiming:
+        claiming.execute("SELECT 1 FROM duly_instances FOR KEY SHARE")
+        closing = asyncio.create_task(store.close_session(session))
+        await waits_for_a_lock(fresh_postgres, closing)
+        assert not closing.done()
+        claiming.execute("UPDATE duly_runs SET claimed_by = %s, fence = 1, attempt = 1", [session])
+        claiming.commit()
+    assert await closing == 1
+    given_back = await store.get_run(run.id)
+    assert given_back is not None
+    assert (given_back.status, given_back.attempt) == ("pending", 0), "untried, and not left to recovery"
+
+
 @pytest.mark.parametrize("outcome", [Completed(), Failed("no"), Failed("no", fatal=True), Released()], ids=str)
 async def test_a_settle_that_meets_a_takeover_looks_again_when_it_has_the_row(
     store: SqlStore, fresh_postgres: str, outcome: Outcome

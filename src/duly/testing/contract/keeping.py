@@ -97,6 +97,17 @@ class TestUnknownJobs:
         assert (await newer.claim_one()).id == unknown.id
         assert list(await trial.store.hold_unknown_jobs()) == []
 
+    async def test_a_job_known_again_without_a_new_session_is_adopted(self, trial: Trial) -> None:
+        run = await trial.enqueue("work")
+        slow, other = await trial.worker("work"), await trial.worker("other")
+        trial.clock.move(seconds=16)
+        await other.beat()
+        assert list(await trial.store.hold_unknown_jobs()) == [("work", 1)]
+        assert (await slow.beat()).alive, "late, but before recovery"
+        assert await slow.claim() == []
+        assert list(await trial.store.hold_unknown_jobs()) == []
+        assert (await slow.claim_one()).id == run.id
+
     async def test_without_any_live_worker_nothing_is_unknown(self, trial: Trial) -> None:
         await trial.enqueue("work")
         assert list(await trial.store.hold_unknown_jobs()) == []

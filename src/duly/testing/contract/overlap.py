@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from duly.core.errors import RunActive
-from duly.core.policy import Overlap, Retry
+from duly.core.policy import CatchUp, Missed, Overlap, Retry
 from duly.core.run import Completed, Failed, Hold, Outcome
 from duly.core.schedule import Schedule
 from duly.core.timing import Every, Once
@@ -214,6 +214,20 @@ class TestOverlap:
         assert [run.reason for run in runs[3:]] == ["queue_full"] * 2
         with pytest.raises(RunActive):
             await trial.trigger(put)
+
+    async def test_missed_windows_in_line_do_not_wait_for_newer_runs_that_wait_for_nobody(self, trial: Trial) -> None:
+        put = await trial.put(overlap=Overlap.ALLOW, catch_up=CatchUp(Missed.ALL))
+        trial.clock.move(minutes=4)
+        await trial.fire()
+        assert await holds(trial, put) == [Hold.NONE, Hold.LANE, Hold.LANE, Hold.NONE], "three missed, one due"
+        worker = await trial.worker()
+        oldest, newest = await worker.claim()
+        assert oldest.window_at is not None
+        assert newest.window_at is not None
+        assert newest.window_at - oldest.window_at == 180_000
+        await worker.complete(oldest)
+        (next_in_line,) = await worker.claim()
+        assert next_in_line.window_at == oldest.window_at + 60_000, "although the newest is still running"
 
     async def test_an_interval_after_completion_waits_for_its_run(self, trial: Trial) -> None:
         put = await trial.put(timing=Every(minutes=1, after_completion=True))
