@@ -32,7 +32,7 @@ def timing_answer(timing: Timing) -> TimingAnswer:
         "weeklyTime": None,
         "monthlyTime": None,
         "onceAt": at_ms(timing.at_ms) if isinstance(timing, Once) else None,
-        "timezone": timing.timezone if isinstance(timing, Cron) else "UTC",
+        "timezone": timing.timezone,
         "dst": {"gap": timing.dst_gap, "fold": timing.dst_fold} if isinstance(timing, Cron) else None,
         "strictFields": timing.strict_fields if isinstance(timing, Cron) else None,
         "onPast": timing.on_past if isinstance(timing, Once) else None,

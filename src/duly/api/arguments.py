@@ -167,9 +167,14 @@ def timing_fields(timing: Timing) -> dict[str, Any]:
             }
         case Every():
             anchor = timing.anchor.isoformat() if isinstance(timing.anchor, datetime) else timing.anchor
-            return {"every_ms": timing.every_ms, "anchor": anchor, "after_completion": timing.after_completion}
+            return {
+                "every_ms": timing.every_ms,
+                "timezone": timing.timezone,
+                "anchor": anchor,
+                "after_completion": timing.after_completion,
+            }
         case Once():
-            return {"once_at": timing.at.isoformat(), "on_past": timing.on_past}
+            return {"once_at": timing.at.isoformat(), "timezone": timing.timezone, "on_past": timing.on_past}
 
 
 def instant(value: Any, field: str) -> datetime | None:

@@ -11,6 +11,7 @@ from duly.core.rules.moving import resumed_cursor
 from duly.core.rules.windows import fire_instant, next_window
 from duly.core.schedule import Definition, Schedule, Target, TargetKind
 from duly.core.timing import Cron, Jitter, Timing, dst_note
+from duly.core.timing.zone import zone_named
 
 from .building import anchored
 from .checking import check_number
@@ -73,8 +74,8 @@ def _seen(definition: Definition, window: int | None, count: int) -> list[Upcomi
 def _one(definition: Definition, window: int) -> Upcoming:
     timing = definition.timing
     at = to_datetime(window)
-    if not isinstance(timing, Cron):
-        return Upcoming(at, to_datetime(fire_instant(definition, window)), at)
-    offset = timezone(timedelta(seconds=timing.zone.offset_at(window // 1000)))
-    local = at if timing.zone.is_utc else at.astimezone(offset)
-    return Upcoming(at, to_datetime(fire_instant(definition, window)), local, dst_note(timing, window))
+    zone = zone_named(timing.timezone)
+    offset = timezone(timedelta(seconds=zone.offset_at(window // 1000)))
+    local = at if zone.is_utc else at.astimezone(offset)
+    note = dst_note(timing, window) if isinstance(timing, Cron) else None
+    return Upcoming(at, to_datetime(fire_instant(definition, window)), local, note)

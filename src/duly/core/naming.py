@@ -48,8 +48,7 @@ class RestNames:
 
     @property
     def timezone(self) -> str:
-        timing = self.definition.timing
-        return timing.timezone if isinstance(timing, Cron) else "UTC"
+        return self.definition.timing.timezone
 
     @property
     def max_attempts(self) -> int:

@@ -10,7 +10,6 @@ from typing import Any
 from duly.core.errors import ConfigurationError, Fatal
 from duly.core.instants import to_datetime
 from duly.core.schedule import Schedule
-from duly.core.timing import Cron, Timing
 from duly.core.topics import ANY_TOPIC, ARRIVED, ScheduleArrived, handler_of, topic_of_event, topic_of_handler
 from duly.runtime.clock import Clock
 
@@ -59,7 +58,7 @@ class Listeners:
             topic=topic_of_handler(run.job) or "",
             user_payload=run.payload,
             metadata=_NOBODY if schedule is None else schedule.metadata,
-            timezone="UTC" if claim.definition is None else _zone(claim.definition.timing),
+            timezone="UTC" if claim.definition is None else claim.definition.timing.timezone,
             original_scheduled_at=run.scheduled_at,
             fired_at=to_datetime(self._clock.now()),
             attempt=run.attempt,
@@ -89,7 +88,3 @@ def check_listener(event: str, listener: Any) -> None:
 def is_arrival(event: str) -> bool:
     """Whether an event's name is one of an arrival."""
     return event == ARRIVED or topic_of_event(event) is not None
-
-
-def _zone(timing: Timing) -> str:
-    return timing.timezone if isinstance(timing, Cron) else "UTC"

@@ -21,7 +21,7 @@ BERLIN = "Europe/Berlin"
         ({"every_ms": 1500}, Every(milliseconds=1500)),
         ({"every_ms": 50, "minimum_ms": 50}, Every(milliseconds=50, minimum_ms=1)),
         ({"every_ms": 5000, "after_completion": True}, Every("5s", after_completion=True)),
-        ({"every_ms": 5000, "timezone": BERLIN}, Every("5s")),
+        ({"every_ms": 5000, "timezone": BERLIN}, Every("5s", timezone=BERLIN)),
         ({"interval_minutes": 30}, Every("30m")),
         ({"daily": "14:00", "timezone": BERLIN}, Cron("0 14 * * *", BERLIN)),
         ({"daily": {"hour": 14, "minute": 0}}, Cron("0 14 * * *")),
@@ -38,7 +38,7 @@ BERLIN = "Europe/Berlin"
         ({"monthly": {"day": "L", "hour": 0, "minute": 0}}, Cron("0 0 L * *")),
         ({"at": "2027-03-15T14:00:00Z"}, Once("2027-03-15T14:00:00Z")),
         ({"once": "2027-03-15T14:00:00+02:00", "on_past": "fire"}, Once("2027-03-15T12:00:00Z", on_past="fire")),
-        ({"once": "2027-03-15T14:00:00", "timezone": BERLIN}, Once("2027-03-15T13:00:00Z")),
+        ({"once": "2027-03-15T14:00:00", "timezone": BERLIN}, Once("2027-03-15T13:00:00Z", timezone=BERLIN)),
         ({"at": utc("2027-03-15T14:00:00Z")}, Once("2027-03-15T14:00:00Z")),
     ],
 )

@@ -32,9 +32,15 @@ def describe(timing: Timing) -> dict[str, Any]:
                 "anchor": anchor_word(timing.anchor),
                 "anchor_ms": timing.anchor_ms,
                 "after_completion": timing.after_completion,
+                **_shown_in(timing.timezone),
             }
         case Once():
-            return {"kind": "once", "at_ms": timing.at_ms, "on_past": timing.on_past}
+            return {
+                "kind": "once",
+                "at_ms": timing.at_ms,
+                "on_past": timing.on_past,
+                **_shown_in(timing.timezone),
+            }
         case _:
             assert_never(timing)
 
@@ -54,15 +60,22 @@ def from_description(description: Mapping[str, Any]) -> Timing:
                 dst_fold=description["dst_fold"],
                 strict_fields=description["strict_fields"],
             )
-        if kind == "every" and len(description) == 5:
+        zone = description.get("timezone", "UTC")
+        own = len(description) - ("timezone" in description)
+        if kind == "every" and own == 5:
             anchor_ms = description["anchor_ms"]
             anchor = anchor_from(description["anchor"], anchor_ms)
-            return Every.described(description["every_ms"], anchor, anchor_ms, description["after_completion"])
-        if kind == "once" and len(description) == 3:
-            return Once.at_instant(description["at_ms"], description["on_past"])
+            return Every.described(description["every_ms"], anchor, anchor_ms, description["after_completion"], zone)
+        if kind == "once" and own == 3:
+            return Once.at_instant(description["at_ms"], description["on_past"], zone)
     except KeyError as missing:
         raise _unknown(description, f"the key {missing}") from None
     raise _unknown(description, "a kind of cron, every or once with its own keys only")
+
+
+def _shown_in(timezone: str) -> dict[str, str]:
+    """The zone of a timing that does not count in it; most have none of their own."""
+    return {} if timezone == "UTC" else {"timezone": timezone}
 
 
 def _unknown(description: Mapping[str, Any], expected: str) -> ValidationFailed:

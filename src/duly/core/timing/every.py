@@ -12,6 +12,7 @@ from duly.core.timing.base import TimingBase
 from duly.core.timing.duration import MAX_DURATION_MS, parse_duration
 from duly.core.timing.epoch import FIRST_MS, LAST_MS, from_ms, in_range, not_an_instant, to_ms
 from duly.core.timing.refusal import refused, refused_as
+from duly.core.timing.zone import check_zone
 
 DEFAULT_MINIMUM_MS: Final = 1000
 
@@ -27,13 +28,14 @@ class Every(TimingBase):
     ``anchored_at`` fills in; a datetime counts from that instant. A day is 24 hours, whatever the clocks do.
 
     With ``after_completion`` the grid gives the first window only; each later one is ``after_end_ms`` of the run
-    before it.
+    before it. ``timezone`` moves nothing: it is the zone in which people are shown the windows.
     """
 
     every_ms: int
     anchor: Anchor
     anchor_ms: int | None
     after_completion: bool
+    timezone: str
 
     def __init__(
         self,
@@ -47,6 +49,7 @@ class Every(TimingBase):
         days: int = 0,
         anchor: Anchor = "epoch",
         after_completion: bool = False,
+        timezone: str = "UTC",
         minimum_ms: int = DEFAULT_MINIMUM_MS,
     ) -> None:
         units = {"milliseconds": milliseconds, "seconds": seconds, "minutes": minutes, "hours": hours, "days": days}
@@ -54,18 +57,21 @@ class Every(TimingBase):
         if not isinstance(after_completion, bool):
             raise refused("after_completion", after_completion, "true or false")
         anchor_ms = _anchor_ms(anchor)
-        _fill(self, every_ms, anchor_from(anchor_word(anchor), anchor_ms), anchor_ms, after_completion)
+        zone = check_zone(timezone)
+        _fill(self, every_ms, anchor_from(anchor_word(anchor), anchor_ms), anchor_ms, after_completion, zone)
         self.check_minimum(max(1, minimum_ms))
 
     @classmethod
-    def described(cls, every_ms: int, anchor: Anchor, anchor_ms: int | None, after_completion: bool) -> Every:
+    def described(
+        cls, every_ms: int, anchor: Anchor, anchor_ms: int | None, after_completion: bool, timezone: str = "UTC"
+    ) -> Every:
         """An interval as it was stored; the minimum was checked when it was made."""
         if type(every_ms) is not int or not 0 < every_ms <= MAX_DURATION_MS:
             raise refused("every_ms", every_ms, f"whole milliseconds from 1 to {MAX_DURATION_MS}")
         if type(anchor_ms) is not int and (anchor_ms is not None or anchor != "start"):
             raise refused("anchor_ms", anchor_ms, "whole milliseconds")
         self = object.__new__(cls)
-        _fill(self, every_ms, anchor, anchor_ms, after_completion)
+        _fill(self, every_ms, anchor, anchor_ms, after_completion, timezone)
         return self
 
     def check_minimum(self, minimum_ms: int) -> None:
@@ -78,7 +84,7 @@ class Every(TimingBase):
         """The same interval with ``anchor="start"`` counted from ``start_ms``; other anchors stay as they are."""
         if self.anchor != "start":
             return self
-        return Every.described(self.every_ms, "start", start_ms, self.after_completion)
+        return Every.described(self.every_ms, "start", start_ms, self.after_completion, self.timezone)
 
     def after_end_ms(self, end_ms: int) -> int | None:
         """The window that follows a run which ended at ``end_ms``, in the mode ``after_completion``."""
@@ -111,11 +117,14 @@ class Every(TimingBase):
         return self.anchor_ms
 
 
-def _fill(self: Every, every_ms: int, anchor: Anchor, anchor_ms: int | None, after_completion: bool) -> None:
+def _fill(
+    self: Every, every_ms: int, anchor: Anchor, anchor_ms: int | None, after_completion: bool, timezone: str
+) -> None:
     object.__setattr__(self, "every_ms", every_ms)
     object.__setattr__(self, "anchor", anchor)
     object.__setattr__(self, "anchor_ms", anchor_ms)
     object.__setattr__(self, "after_completion", after_completion)
+    object.__setattr__(self, "timezone", timezone)
 
 
 def _from_units(units: dict[str, int]) -> int:

@@ -103,11 +103,11 @@ def _timing(way: str, value: Any, zone: str, options: dict[str, Any], minimum_ms
         case "monthly":
             return _named(Cron.monthly, _day_and_time("monthly", "day", value), zone, options)
         case "every":
-            return Every(value, minimum_ms=minimum_ms, **options)
+            return Every(value, minimum_ms=minimum_ms, timezone=zone, **options)
         case "every_ms":
-            return Every(milliseconds=value, minimum_ms=minimum_ms, **options)
+            return Every(milliseconds=value, minimum_ms=minimum_ms, timezone=zone, **options)
         case "interval_minutes":
-            return Every(minutes=value, minimum_ms=minimum_ms, **options)
+            return Every(minutes=value, minimum_ms=minimum_ms, timezone=zone, **options)
         case _:
             return _once(value, zone, options)
 
@@ -125,7 +125,7 @@ def _once(value: Any, zone: str, options: dict[str, Any]) -> Once:
     shown = parse_datetime(value) if isinstance(value, str) else value
     if isinstance(shown, datetime) and shown.tzinfo is None:
         return Once.local(shown, zone, **options)
-    return Once(shown, **options)
+    return Once(shown, timezone=zone, **options)
 
 
 def _time(way: str, value: Any) -> str:

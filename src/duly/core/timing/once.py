@@ -11,7 +11,7 @@ from duly.core.timing.base import TimingBase
 from duly.core.timing.epoch import from_ms, in_range, not_an_instant, parse_datetime, to_ms
 from duly.core.timing.fires import place
 from duly.core.timing.refusal import refused, refused_as
-from duly.core.timing.zone import zone_named
+from duly.core.timing.zone import check_zone, zone_named
 
 OnPast = Literal["reject", "fire"]
 
@@ -21,17 +21,19 @@ class Once(TimingBase):
     """One window at an aware datetime, or at RFC 3339 text with an offset: ``Once("2027-03-15T14:00:00Z")``.
 
     ``on_past`` says what a schedule does with an instant that has gone by when it is created: ``"reject"`` refuses
-    it, ``"fire"`` fires it at once. Parts of a millisecond are dropped.
+    it, ``"fire"`` fires it at once. Parts of a millisecond are dropped. ``timezone`` moves nothing: it is the zone in
+    which people are shown the instant.
     """
 
     at_ms: int
     on_past: OnPast
+    timezone: str
 
-    def __init__(self, at: datetime | str, *, on_past: OnPast = "reject") -> None:
+    def __init__(self, at: datetime | str, *, on_past: OnPast = "reject", timezone: str = "UTC") -> None:
         instant = _datetime(at)
         if instant is None or instant.tzinfo is None:
             raise not_an_instant(at)
-        _fill(self, to_ms(instant), on_past)
+        _fill(self, to_ms(instant), on_past, check_zone(timezone))
 
     @classmethod
     def local(cls, at: datetime | str, timezone: str, *, on_past: OnPast = "reject") -> Once:
@@ -46,15 +48,15 @@ class Once(TimingBase):
         second, part_ms = divmod(to_ms(shown.replace(tzinfo=UTC)), 1000)
         instant = place(zone, second)
         exists = instant + zone.offset_at(instant) == second
-        return cls.at_instant(instant * 1000 + (part_ms if exists else 0), on_past)
+        return cls.at_instant(instant * 1000 + (part_ms if exists else 0), on_past, timezone)
 
     @classmethod
-    def at_instant(cls, at_ms: int, on_past: OnPast = "reject") -> Once:
+    def at_instant(cls, at_ms: int, on_past: OnPast = "reject", timezone: str = "UTC") -> Once:
         """One window at an instant in milliseconds."""
         if type(at_ms) is not int:
             raise not_an_instant(at_ms)
         self = object.__new__(cls)
-        _fill(self, at_ms, on_past)
+        _fill(self, at_ms, on_past, timezone)
         return self
 
     @property
@@ -82,10 +84,11 @@ def _datetime(at: object) -> datetime | None:
     return at if isinstance(at, datetime) else None
 
 
-def _fill(self: Once, at_ms: int, on_past: OnPast) -> None:
+def _fill(self: Once, at_ms: int, on_past: OnPast, timezone: str) -> None:
     if on_past not in ("reject", "fire"):
         raise refused("on_past", on_past, "'reject' or 'fire'")
     if in_range(at_ms) is None:
         raise refused("instant", at_ms, "an instant within the years 1 to 9999")
     object.__setattr__(self, "at_ms", at_ms)
     object.__setattr__(self, "on_past", on_past)
+    object.__setattr__(self, "timezone", timezone)
