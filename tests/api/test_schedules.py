@@ -294,3 +294,23 @@ async def test_null_puts_back_the_default(api: httpx2.AsyncClient) -> None:
     body = (await api.patch("/schedules/full", json=nothing)).json()
     differing = {name for name in plain if plain[name] != body[name]}
     assert differing <= {"id", "key", "name", "timeoutSeconds", "revision", "createdAt", "updatedAt"}
+
+
+async def test_a_rename_is_seen_by_who_compares_revisions(api: httpx2.AsyncClient) -> None:
+    await api.post("/schedules", json=SMALLEST | {"key": "k"})
+    renamed = await api.patch("/schedules/k", json={"name": "another"})
+    assert (renamed.json()["revision"], renamed.headers["etag"]) == (2, '"2"')
+    stale = await api.patch("/schedules/k", json={"name": "a third"}, headers={"If-Match": '"1"'})
+    assert stale.status_code == 412
+
+
+@pytest.mark.parametrize("timing", [{"everyMs": 60_000}, {"onceAt": "2099-03-15T14:00:00"}])
+async def test_the_zone_is_echoed_whatever_the_timing(api: httpx2.AsyncClient, timing: dict[str, Any]) -> None:
+    zone = {"timezone": "Europe/London"}
+    made = await api.post("/schedules", json={"name": "n", "key": "z", "jobType": "j", **timing, **zone})
+    assert made.json()["timezone"] == "Europe/London"
+    assert (await api.get("/schedules/z")).json()["timezone"] == "Europe/London"
+    patched = await api.patch("/schedules/z", json={"priority": 3})
+    assert (patched.json()["timezone"], patched.json()["onceAt"]) == ("Europe/London", made.json()["onceAt"])
+    (coming, *_) = (await api.get("/schedules/z/upcoming?count=1")).json()["items"]
+    assert coming["localTime"].startswith(coming["windowAt"][:16])  # London in winter, or no clock change in March 2099

@@ -167,7 +167,7 @@ async def test_put_creates_then_replaces_and_says_whether_anything_changed(app: 
     assert (other.created, other.changed, other.revision, other.id) == (False, True, 2, first.id)
     assert (other.payload, other.tags, other.description, other.overlap) == ({}, (), None, "queue")
     renamed = await app.schedules.put("k", Every("2h"), "work", overlap="queue", name="N")
-    assert (renamed.changed, renamed.revision, renamed.name) == (True, 2, "N")
+    assert (renamed.changed, renamed.revision, renamed.name) == (True, 3, "N")
 
 
 async def test_put_leaves_a_pause_alone_unless_it_is_told(app: Duly) -> None:

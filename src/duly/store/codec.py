@@ -65,7 +65,7 @@ def encode_body(definition: Definition) -> str:
         (target.kind, target.name, target.spec, target.topic),
         d.overlap,
         (catch_up.policy, catch_up.max_lateness_ms, catch_up.max_runs),
-        None if retry is None else (retry.max_attempts, retry.backoff, retry.delay, retry.max_delay, retry.jitter),
+        None if retry is None else _retry(retry),
         None if jitter is None else (jitter.min_ms, jitter.max_ms),
         d.timeout_ms,
         d.max_queued,
@@ -79,6 +79,11 @@ def encode_body(definition: Definition) -> str:
         d.fire_current_window,
     )
     return f'{{"key":"{d.key}"{_BETWEEN}{_encode(shape).decode()}}}'
+
+
+def _retry(retry: Retry) -> tuple[int, str, float, float, float]:
+    # As floats, which they are when they are read back: the same definition is always the same text.
+    return retry.max_attempts, retry.backoff, float(retry.delay), float(retry.max_delay), float(retry.jitter)
 
 
 def decode_body(text: str, payload: str) -> Definition:

@@ -198,14 +198,12 @@ def test_the_same_definition_is_no_revision():
     assert (change.facts, change.cursor) == (schedule.facts, schedule.cursor)
 
 
-def test_names_and_tags_are_edited_without_a_revision():
-    change = edit(active(), T0, by=None, facts_changes={"name": "new", "tags": ("a",)})
-    assert (change.facts.name, change.facts.tags, change.facts.revision, change.facts.updated_at) == (
-        "new",
-        ("a",),
-        1,
-        T0,
-    )
+def test_an_edit_of_names_and_tags_is_a_revision_that_moves_nothing():
+    schedule = active()
+    change = edit(schedule, T0, by=None, facts_changes={"name": "new", "tags": ("a",)})
+    assert (change.facts.name, change.facts.tags, change.facts.updated_at) == ("new", ("a",), T0)
+    assert (change.facts.revision, change.cursor.revision, change.definition) == (2, 2, schedule.definition)
+    assert replace(change.cursor, revision=1) == schedule.cursor
     with pytest.raises(ValidationFailed, match="revision cannot be edited"):
         edit(active(), T0, by=None, facts_changes={"revision": 9})
 

@@ -140,7 +140,9 @@ def edit(
     facts_changes: Mapping[str, Any] | None = None,
     expected_revision: int | None = None,
 ) -> Change:
-    """Change names and tags, or make a new revision; only a new timing or start moves the next window.
+    """Make a new revision, also where only names or tags differ; only a new timing or start moves the next window.
+
+    A revision is what people compare before they overwrite each other's work, so every edit makes one.
 
     Windows that are due under the old timing are fired first, by the same transaction. Those that cannot fire, because
     they were due when a pause came or while all firing is stopped, are skipped if the schedule moves past them.
@@ -154,16 +156,19 @@ def edit(
             expected=expected_revision,
         )
     changed = _changed_facts(facts, facts_changes or {})
+    revision = facts.revision + 1
     if changed:
         facts = replace(facts, updated_at=now, **changed)
     if definition is None or definition == old:
-        return Change(facts, cursor, by=by, changed=tuple(changed))
+        if not changed.keys() - {"app"}:  # who declares it is nothing that people edit
+            return Change(facts, cursor, by=by, changed=tuple(changed))
+        facts, cursor = replace(facts, revision=revision), replace(cursor, revision=revision)
+        return Change(facts, cursor, old, by=by, changed=tuple(changed))
     if cursor.status.ended:
         raise _ended(schedule, "edited")
     names = tuple(f.name for f in fields(Definition) if getattr(definition, f.name) != getattr(old, f.name))
     cursor = edited_cursor(cursor, old, definition, now, paused=facts.paused_at is not None)
     skips = _left_behind(schedule, cursor, now)
-    revision = facts.revision + 1
     ended_at = now if cursor.status.ended else None
     return Change(
         replace(facts, revision=revision, updated_at=now, ended_at=ended_at),
