@@ -8,6 +8,8 @@ import pytest
 
 from duly import Duly
 from duly.api.application import application
+from duly.testing import ManualClock
+from duly.testing.contract import Trial
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -35,6 +37,16 @@ async def api(app: Duly) -> AsyncIterator[httpx2.AsyncClient]:
 def client_of(served: object, base_url: str = "http://duly") -> httpx2.AsyncClient:
     """A client of an ASGI application in this process."""
     return httpx2.AsyncClient(transport=httpx2.ASGITransport(app=served), base_url=base_url)  # type: ignore[arg-type]
+
+
+async def let_die(app: Duly, job: str = "x") -> str:
+    """A run that has failed for good, without a worker of the app's own."""
+    trial = Trial(app._store, ManualClock(app.clock.now()))
+    run = await trial.enqueue(job, id=app._chance.id(app.clock))
+    worker = await trial.worker(job, session=app._chance.session())
+    for claim in await worker.claim():
+        await worker.fail(claim, "no use", fatal=True)
+    return run.id
 
 
 def sqlite_url(folder: Path) -> str:

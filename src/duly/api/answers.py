@@ -10,11 +10,12 @@ from typing import Any, Literal
 import msgspec
 
 from duly.config import Settings
+from duly.core.dead import AttemptRecord
 from duly.core.run import Run
 from duly.core.schedule import Schedule, Target, TargetKind
 from duly.core.timing import Cron, Every, Once, Timing, explain
 
-from .shapes import PreviewAnswer, RunAnswer, ScheduleAnswer, TimingAnswer, UpcomingAnswer
+from .shapes import AttemptAnswer, PreviewAnswer, RunAnswer, ScheduleAnswer, TimingAnswer, UpcomingAnswer
 
 ON_TIME_MS = 2000
 """A fire is late when it is overdue by more than two polls."""
@@ -142,10 +143,24 @@ def run_answer(run: Run, *, whole: bool = True) -> RunAnswer:
         "cancelRequested": run.cancel_requested,
         "since": None if run.since is None else at(run.since),
         "windowCount": run.window_count,
+        "acknowledgedAt": None if run.acknowledged_at is None else at(run.acknowledged_at),
+        "redriveOf": run.redrive_of,
+        "redrivenAs": run.redriven_as,
     }
     if whole:
         answer["payload"] = run.payload
     return answer
+
+
+def attempt_answer(attempt: AttemptRecord) -> AttemptAnswer:
+    return {
+        "attemptNumber": attempt.attempt_number,
+        "outcome": attempt.outcome,  # type: ignore[typeddict-item]  # the words that the store keeps
+        "errorMessage": attempt.error_message,
+        "startedAt": None if attempt.started_at is None else at(attempt.started_at),
+        "endedAt": None if attempt.ended_at is None else at(attempt.ended_at),
+        "instance": attempt.instance,
+    }
 
 
 def upcoming_answer(window: Any) -> UpcomingAnswer:

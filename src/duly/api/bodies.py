@@ -232,5 +232,43 @@ class RunBody(Base):
     ] = UNSET
 
 
+class RedriveBody(Base):
+    """Another payload makes a new run; ``force`` lets it run beside others of its schedule."""
+
+    payload: Annotated[Any, told("Any JSON value; the same run again if absent.")] = UNSET
+    force: bool = False
+
+
+class DeadFilterBody(Base):
+    """Which dead letters; an empty one fits all."""
+
+    schedule_id: Annotated[Line | UnsetType, told("Of this schedule, by id or key.")] = UNSET
+    job_type: Annotated[Line | UnsetType, told("Of this job.")] = UNSET
+    queue: Line | UnsetType = UNSET
+    tenant: Id | UnsetType = UNSET
+    error: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=4096)] | UnsetType, told("A part of the error's text.")
+    ] = UNSET
+
+
+class AcknowledgeManyBody(Base):
+    """Dead letters, by ``ids`` or by ``filter``."""
+
+    ids: Annotated[
+        Annotated[list[Annotated[str, Meta(max_length=36)]], Meta(max_length=1000)] | UnsetType,
+        told("These runs, at most 1,000."),
+    ] = UNSET
+    filter: DeadFilterBody | UnsetType = UNSET
+    limit: Annotated[
+        int, Meta(ge=1, le=10_000, description="With a filter, how many at most; `more` says whether some are left.")
+    ] = 10_000
+
+
+class RedriveManyBody(AcknowledgeManyBody):
+    """Dead letters that go again, oldest first; ``force`` lets runs of one schedule run side by side."""
+
+    force: bool = False
+
+
 class NoBody(Base):
     """Nothing, or an empty object."""

@@ -69,6 +69,15 @@ BODIES: Mapping[str, Mapping[str, tuple[str, Any]]] = {
         "later": ("Later", {"jobType": "send-reminder", "runAt": "2099-03-15T14:00:00Z", "priority": 10}),
     },
     "cancelRun": {"nothing": ("Nothing to say", {})},
+    "redriveRun": {
+        "same": ("The same run again", {}),
+        "payload": ("Corrected, as a new run", {"payload": {"user": 43}}),
+    },
+    "redriveDeadLetters": {
+        "ids": ("These", {"ids": [RUN_ID]}),
+        "filter": ("All of a job that died of one error", {"filter": {"jobType": "send-digest", "error": "refused"}}),
+    },
+    "acknowledgeDeadLetters": {"all": ("At most a hundred, whatever they are", {"filter": {}, "limit": 100})},
 }
 
 _TIMING: Mapping[str, Any] = {
@@ -163,8 +172,23 @@ RUN: Mapping[str, Any] = {
     "cancelRequested": False,
     "since": None,
     "windowCount": None,
+    "acknowledgedAt": None,
+    "redriveOf": None,
+    "redrivenAs": None,
     "payload": {"user": 42},
 }
+_ATTEMPTS = [
+    {
+        "attemptNumber": 1,
+        "outcome": "completed",
+        "errorMessage": None,
+        "startedAt": "2026-11-16T12:00:00.011Z",
+        "endedAt": "2026-11-16T12:00:01.523Z",
+        "instance": "web-1",
+    }
+]
+_WHOLE_RUN: Mapping[str, Any] = {**RUN, "attempts": _ATTEMPTS}
+_HANDLED = {"count": 12, "refused": [{"id": RUN_ID, "reason": "not_dead"}], "more": False}
 _WINDOWS: list[Mapping[str, Any]] = [
     {
         "windowAt": "2027-03-28T01:00:00Z",
@@ -175,6 +199,7 @@ _WINDOWS: list[Mapping[str, Any]] = [
 ]
 _LISTED_SCHEDULE = {name: value for name, value in SCHEDULE.items() if name != "jobPayload"} | {"attempts": None}
 _LISTED_RUN = {name: value for name, value in RUN.items() if name != "payload"} | {"result": None}
+_DEAD_RUN = _LISTED_RUN | {"status": "failed", "reason": "attempts_spent", "errorMessage": "OSError: refused"}
 _RUNS = {"items": [_LISTED_RUN], "nextCursor": RUN_ID}
 
 ANSWERS: Mapping[str, Any] = {
@@ -190,7 +215,10 @@ ANSWERS: Mapping[str, Any] = {
         ),
         SCHEDULE,
     ),
-    **dict.fromkeys(("triggerSchedule", "createRun", "getRun", "cancelRun"), RUN),
+    **dict.fromkeys(("triggerSchedule", "createRun", "cancelRun"), RUN),
+    **dict.fromkeys(("getRun", "redriveRun"), _WHOLE_RUN),
+    **dict.fromkeys(("redriveDeadLetters", "acknowledgeDeadLetters"), _HANDLED),
+    "listDeadLetters": {"items": [_DEAD_RUN], "nextCursor": None},
     "listSchedules": {"items": [_LISTED_SCHEDULE], "nextCursor": SCHEDULE_ID},
     "listExecutions": _RUNS,
     "listRuns": _RUNS,

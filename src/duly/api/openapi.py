@@ -40,6 +40,8 @@ PARAMETERS: dict[str, tuple[str, dict[str, Any]]] = {
     "topic": ("Of this topic only.", {"type": "string", "maxLength": 200}),
     "tag": ("With this tag only.", {"type": "string", "maxLength": 100}),
     "q": ("Name or key contains this.", {"type": "string", "maxLength": 200}),
+    "queue": ("Of this queue only.", {"type": "string", "maxLength": 200}),
+    "error": ("With this in the text of the error.", {"type": "string", "maxLength": 4096}),
     "scheduleId": ("Of this schedule only, by id or key; also of a deleted one, by id.", {"type": "string"}),
     "limit": ("How many on a page.", {"type": "integer", "minimum": 1, "maximum": 200, "default": 50}),
     "cursor": ("The `nextCursor` of the page before.", {"type": "string", "format": "uuid"}),
@@ -84,6 +86,7 @@ def document(root: str = "") -> dict[str, Any]:
         "tags": [
             {"name": "schedules", "description": "What fires, and when"},
             {"name": "runs", "description": "What came of it"},
+            {"name": "dead-letters", "description": "What failed for good"},
         ],
         "paths": dict(paths),
         "components": {"schemas": dict(sorted(components.items()))},

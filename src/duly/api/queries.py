@@ -67,6 +67,14 @@ SCHEDULES: Mapping[str, Read] = {
 }
 EXECUTIONS: Mapping[str, Read] = {"status": word(*RunStatus), **PAGE}
 RUNS: Mapping[str, Read] = {"scheduleId": text_of(200), "jobType": text_of(100), **EXECUTIONS}
+DEAD_LETTERS: Mapping[str, Read] = {
+    "scheduleId": text_of(200),
+    "jobType": text_of(100),
+    "queue": text_of(200),
+    "tenant": text_of(128),
+    "error": text_of(4096),
+    **PAGE,
+}
 UPCOMING: Mapping[str, Read] = {"count": whole_number(1, 100)}
 DELETE: Mapping[str, Read] = {"cancelRunning": truth}
 

@@ -15,18 +15,30 @@ from duly.app import Duly
 
 from . import queries
 from .bodies import (
+    AcknowledgeManyBody,
     NoBody,
     PatchBody,
     PauseBody,
     PreviewBody,
+    RedriveBody,
+    RedriveManyBody,
     ResumeBody,
     RunBody,
     ScheduleBody,
     TriggerBody,
 )
 from .http import Call, Method, Reply, Run
-from .operations import runs, schedules
-from .shapes import PreviewAnswer, RunAnswer, RunPage, ScheduleAnswer, SchedulePage, UpcomingPage
+from .operations import dead, runs, schedules
+from .shapes import (
+    HandledAnswer,
+    PreviewAnswer,
+    RunAnswer,
+    RunPage,
+    ScheduleAnswer,
+    SchedulePage,
+    UpcomingPage,
+    WholeRunAnswer,
+)
 
 TIMING_CODES = (
     "SCHEDULE_CRON_INVALID",
@@ -139,6 +151,23 @@ async def _list_runs(app: Duly, call: Call) -> Reply:
 
 async def _get_run(app: Duly, call: Call) -> Reply:
     return Reply(await runs.get_run(app, call.ref))
+
+
+async def _redrive_run(app: Duly, call: Call) -> Reply:
+    run = await dead.redrive_run(app, call.ref, call.body)
+    return Reply(run, 202, location=f"/runs/{run['id']}")
+
+
+async def _list_dead(app: Duly, call: Call) -> Reply:
+    return Reply(await dead.list_dead_letters(app, call.query))
+
+
+async def _redrive_dead(app: Duly, call: Call) -> Reply:
+    return Reply(await dead.redrive_dead_letters(app, call.body), 202)
+
+
+async def _acknowledge_dead(app: Duly, call: Call) -> Reply:
+    return Reply(await dead.acknowledge_dead_letters(app, call.body), 202)
 
 
 async def _cancel_run(app: Duly, call: Call) -> Reply:
@@ -299,7 +328,7 @@ ROUTES: tuple[Route, ...] = (
         name="getRun",
         summary="Look at a run, by id or window key",
         run=_get_run,
-        answer=RunAnswer,
+        answer=WholeRunAnswer,
     ),
     Route(
         method="POST",
@@ -310,5 +339,47 @@ ROUTES: tuple[Route, ...] = (
         body=NoBody,
         body_needed=False,
         answer=RunAnswer,
+    ),
+    Route(
+        method="POST",
+        path="/runs/{ref}/redrive",
+        name="redriveRun",
+        summary="Let a dead run go again with a fresh budget",
+        said="It is the same run, with its id. Another payload makes a new run, and the dead one stays as it is.",
+        run=_redrive_run,
+        body=RedriveBody,
+        body_needed=False,
+        answer=WholeRunAnswer,
+        status=202,
+        codes=("RUN_NOT_DEAD", "CONFLICT"),
+    ),
+    Route(
+        method="GET",
+        path="/dead-letters",
+        name="listDeadLetters",
+        summary="List runs that failed for good, newest first",
+        run=_list_dead,
+        query=queries.DEAD_LETTERS,
+        answer=RunPage,
+    ),
+    Route(
+        method="POST",
+        path="/dead-letters:redrive",
+        name="redriveDeadLetters",
+        summary="Let many dead runs go again, oldest first",
+        run=_redrive_dead,
+        body=RedriveManyBody,
+        answer=HandledAnswer,
+        status=202,
+    ),
+    Route(
+        method="POST",
+        path="/dead-letters:acknowledge",
+        name="acknowledgeDeadLetters",
+        summary="Take runs out of the dead letters",
+        run=_acknowledge_dead,
+        body=AcknowledgeManyBody,
+        answer=HandledAnswer,
+        status=202,
     ),
 )

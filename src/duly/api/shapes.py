@@ -129,8 +129,34 @@ class ScheduleAnswer(TimingAnswer):
     replacedBy: str | None
 
 
+class AttemptAnswer(TypedDict):
+    """One try at a run."""
+
+    attemptNumber: Annotated[int, Meta(description="from 1; a redrive counts from 1 again")]
+    outcome: Literal["failed", "timed_out", "lost", "completed", "cancelled", "running"]
+    errorMessage: str | None
+    startedAt: Instant | None
+    endedAt: Instant | None
+    instance: str | None
+
+
+class RefusedAnswer(TypedDict):
+    """A run that was not dealt with."""
+
+    id: str
+    reason: Literal["not_dead", "not_found", "no_payload"]
+
+
+class HandledAnswer(TypedDict):
+    """What became of many dead letters."""
+
+    count: Annotated[int, Meta(description="how many were dealt with")]
+    refused: list[RefusedAnswer]
+    more: Annotated[bool, Meta(description="whether the filter fits more than the limit: ask again")]
+
+
 class RunAnswer(TypedDict):
-    """An execution. Lists leave ``payload`` out and ``result`` null."""
+    """An execution. Lists leave ``payload`` out, and ``result`` and links to other runs null."""
 
     id: str
     windowKey: Annotated[str | None, Meta(description="`sched:<key>:<epoch ms>`; null unless a window fired it")]
@@ -157,7 +183,16 @@ class RunAnswer(TypedDict):
     cancelRequested: bool
     since: Annotated[Instant | None, Meta(description="the first of several windows that were skipped together")]
     windowCount: int | None
+    acknowledgedAt: Annotated[Instant | None, Meta(description="since when a failed run is no dead letter any more")]
+    redriveOf: Annotated[str | None, Meta(description="the dead run whose payload was corrected to make this one")]
+    redrivenAs: Annotated[str | None, Meta(description="the run that was made of this dead one")]
     payload: NotRequired[Any]
+
+
+class WholeRunAnswer(RunAnswer):
+    """An execution with its attempts."""
+
+    attempts: Annotated[list[AttemptAnswer], Meta(description="in order; without those given back or snoozed")]
 
 
 class UpcomingAnswer(TypedDict):

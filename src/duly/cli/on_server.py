@@ -66,3 +66,15 @@ class ServerBackend:
 
     def cancel_run(self, ref: str) -> Answer:
         return self._client.runs.cancel(ref)
+
+    def redrive_run(self, ref: str, body: Body) -> Answer:
+        return self._client.runs.redrive(ref, **body)
+
+    def list_dead(self, query: Mapping[str, str]) -> Answer:
+        return self._client.dead_letters.list(**query)
+
+    def redrive_dead(self, body: Body) -> Answer:
+        return self._client.dead_letters.redrive(body)
+
+    def acknowledge_dead(self, body: Body) -> Answer:
+        return self._client.dead_letters.acknowledge(body)

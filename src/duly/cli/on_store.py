@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Mapping
 from types import TracebackType
 from typing import Any, Self
 
-from duly.api.operations import runs, schedules
+from duly.api.operations import dead, runs, schedules
 from duly.app import Duly
 from duly.app.stores import has_schema
 from duly.config.masking import mask_url
@@ -96,6 +96,18 @@ class StoreBackend:
 
     def cancel_run(self, ref: str) -> Answer:
         return self._do(runs.cancel_run(self._app, ref))
+
+    def redrive_run(self, ref: str, body: Body) -> Answer:
+        return self._do(dead.redrive_run(self._app, ref, dict(body), by=BY))
+
+    def list_dead(self, query: Mapping[str, str]) -> Answer:
+        return self._do(dead.list_dead_letters(self._app, query))
+
+    def redrive_dead(self, body: Body) -> Answer:
+        return self._do(dead.redrive_dead_letters(self._app, dict(body), by=BY))
+
+    def acknowledge_dead(self, body: Body) -> Answer:
+        return self._do(dead.acknowledge_dead_letters(self._app, dict(body)))
 
     def _do(self, operation: Awaitable[Any]) -> Answer:
         answer: Answer = self._runner.run(_finished(operation))

@@ -1,12 +1,12 @@
-"""``duly run``: look at runs, and cancel them."""
+"""``duly run``: look at runs, cancel them, and redrive those that died."""
 
 from __future__ import annotations
 
 import click
 
-from duly.core.ids import is_id
-
 from .backend import backend, take
+from .dead import acknowledge, dead_filters, dead_query, redrive
+from .failing import Refused
 from .options import common_options, output_options
 from .printing import printer
 from .runs import run_table, show_run
@@ -26,27 +26,33 @@ STATUSES = (
 
 @click.group()
 def command() -> None:
-    """Look at runs, and cancel them. A run is named by its id or its window key."""
+    """Look at runs, cancel them, and redrive those that failed for good. A run is named by its id or its window key."""
+
+
+command.add_command(redrive)
+command.add_command(acknowledge)
 
 
 @command.command(name="list")
-@click.option("--schedule", metavar="REF", help="Only those of this schedule.")
-@click.option("--job", metavar="NAME", help="Only those of this job.")
+@dead_filters
+@click.option("--dead", is_flag=True, help="Only those that failed for good, and nobody redrove or acknowledged yet.")
 @click.option("--status", type=click.Choice(STATUSES), help="Only those in this status.")
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="At most so many.")
 @click.option("--all", "everything", is_flag=True, help="All of them.")
 @output_options
 @common_options
-def list_(schedule: str | None, job: str | None, status: str | None, limit: int, everything: bool) -> None:
+def list_(status: str | None, dead: bool, limit: int, everything: bool, **flags: str | None) -> None:
     """List runs, newest first."""
-    asked = {"scheduleId": schedule, "jobType": job, "status": status}
-    query = {name: value for name, value in asked.items() if value is not None}
+    only_dead = [f"--{name}" for name in ("queue", "tenant", "error") if flags[name] is not None]
+    if only_dead and not dead:
+        raise Refused(f"{only_dead[0]} narrows dead letters only", "add --dead")
+    if dead and status is not None:
+        raise Refused("--status and --dead do not go together: every dead letter is failed")
     with backend() as reach:
-        if schedule is not None and not is_id(schedule):  # a misspelt key would look like one without runs
-            query["scheduleId"] = reach.get_schedule(schedule)["id"]
-        found = take(reach.list_runs, query, None if everything else limit)
+        query = dead_query(reach, flags) | ({} if status is None else {"status": status})
+        found = take(reach.list_dead if dead else reach.list_runs, query, None if everything else limit)
     out = printer()
-    empty = "no runs" if not query else "no runs like that"
+    empty = "no dead letters" if dead else "no runs" if not query else "no runs like that"
     out.show(found, lambda: run_table(found["items"], empty), names=[item["id"] for item in found["items"]])
     if found["nextCursor"] is not None:
         out.say(f"there are more than {limit}; --limit and --all show them")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .printing import Sheet, Table, printer
+from .tables import lay_out
 from .times import in_words, instant_ms, local, relative, system_now
 
 Answer = dict[str, Any]
@@ -60,10 +61,31 @@ def run_sheet(run: Answer, now: int) -> Sheet:
         ("attempt", f"{run['attemptNumber']} of {run['maxAttempts']}"),
         ("instance", run["instance"]),
         ("error", run["errorMessage"]),
+        ("acknowledged", at("acknowledgedAt")),
+        ("redrive of", run["redriveOf"]),
+        ("redriven as", run["redrivenAs"]),
         ("payload", _json(run["payload"]) if run.get("payload") not in (None, {}) else None),
         ("result", _json(run["result"]) if run["result"] is not None else None),
     ]
-    return Sheet([(name, value) for name, value in rows if value is not None])
+    return Sheet([(name, value) for name, value in rows if value is not None], _attempts(run, now))
+
+
+def _attempts(run: Answer, now: int) -> list[str]:
+    """The tries, where there was more than one or one that went wrong."""
+    tries = run.get("attempts") or []
+    if all(one["outcome"] in ("completed", "running") for one in tries):
+        return []
+    rows = [
+        [
+            str(one["attemptNumber"]),
+            one["outcome"],
+            _moment(one["startedAt"], now) if one["startedAt"] else "",
+            one["instance"] or "",
+            _first_line(one["errorMessage"]),
+        ]
+        for one in tries
+    ]
+    return ["", *lay_out(["TRY", "OUTCOME", "STARTED (UTC)", "INSTANCE", "ERROR"], rows, None)]
 
 
 def _moment(text: str, now: int) -> str:

@@ -99,6 +99,31 @@ class Runs(Generic[R]):
         """End a waiting run, tell a running one to stop; an ended one stays as it is."""
         return self._send(_post(_run(ref, "cancel"), repeatable=True))
 
+    def redrive(self, ref: str, *, payload: Any = UNSET, force: bool = False) -> R:
+        """Let a dead run go again: the same run, or with another payload a new one that is linked to it."""
+        body = {"force": force} if payload is UNSET else {"force": force, "payload": payload}
+        # Sent twice it would redrive twice only if the run died again in between.
+        return self._send(_post(_run(ref, "redrive"), body, repeatable=True))
+
+
+class DeadLetters(Generic[R]):
+    """``/dead-letters``: runs that failed for good, until they are redriven or acknowledged."""
+
+    def __init__(self, send: Callable[[Call], R]) -> None:
+        self._send = send
+
+    def list(self, **query: Any) -> R:
+        """One page, newest first: scheduleId, jobType, queue, tenant, error, limit, cursor."""
+        return self._send(_get(f"{API}/dead-letters", query))
+
+    def redrive(self, body: Mapping[str, Any]) -> R:
+        """Let many go again: ``ids`` or ``filter``, ``limit``, ``force``. While ``more`` is true, ask again."""
+        return self._send(_post(f"{API}/dead-letters:redrive", dict(body)))
+
+    def acknowledge(self, body: Mapping[str, Any]) -> R:
+        """Take many out of the dead letters: ``ids`` or ``filter``, ``limit``."""
+        return self._send(_post(f"{API}/dead-letters:acknowledge", dict(body), repeatable=True))
+
 
 class Server(Generic[R]):
     """What the server says about itself."""

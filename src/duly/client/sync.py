@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from .calls import Answer, Call, Failure, Pause, Reply
 from .http import TIMEOUT, failure_of, load_httpx, reply_of, request_of, settings_of
-from .nouns import Runs, Schedules, Server
+from .nouns import DeadLetters, Runs, Schedules, Server
 from .talking import TRIES, read_server, talk
 
 
@@ -36,6 +36,7 @@ class Client:
         self._pause = pause or (lambda seconds: Event().wait(seconds))
         self.schedules: Schedules[Answer] = Schedules(self._send)
         self.runs: Runs[Answer] = Runs(self._send)
+        self.dead_letters: DeadLetters[Answer] = DeadLetters(self._send)
         self.server: Server[Answer] = Server(self._send)
 
     def each(self, page: Callable[..., Answer], *arguments: Any, **query: Any) -> Iterator[Answer]:

@@ -8,13 +8,13 @@ from typing import Any
 from msgspec import UNSET
 
 from duly.api import queries
-from duly.api.answers import run_answer
+from duly.api.answers import attempt_answer, run_answer
 from duly.api.arguments import instant
 from duly.api.bodies import NoBody, RunBody
 from duly.api.findings import Findings, telling
 from duly.api.queries import read_query
 from duly.api.reading import read
-from duly.api.shapes import RunAnswer, RunPage
+from duly.api.shapes import RunAnswer, RunPage, WholeRunAnswer
 from duly.app import Duly
 from duly.core.errors import NotFound
 from duly.core.ids import is_id, is_key, parse_window_key, window_run_id
@@ -40,9 +40,11 @@ async def create_run(app: Duly, body: object) -> RunAnswer:
         return run_answer(await app.enqueue(given.job_type, given.payload, **options))
 
 
-async def get_run(app: Duly, ref: str) -> RunAnswer:
-    """One run, by id or window key."""
-    return run_answer(await find(app, ref))
+async def get_run(app: Duly, ref: str) -> WholeRunAnswer:
+    """One run, by id or window key, with its attempts."""
+    run = await find(app, ref)
+    attempts = await app.runs.attempts(run.id)
+    return {**run_answer(run), "attempts": [attempt_answer(attempt) for attempt in attempts]}
 
 
 async def list_runs(app: Duly, query: Mapping[str, str]) -> RunPage:

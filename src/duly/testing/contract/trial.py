@@ -134,9 +134,11 @@ class Trial:
     async def statuses(self, schedule: Schedule) -> list[str]:
         return [run.status.value for run in await self.runs(schedule)]
 
-    async def worker(self, *jobs: str, name: str = "worker", store: Store | None = None) -> Worker:
+    async def worker(
+        self, *jobs: str, name: str = "worker", store: Store | None = None, session: int | None = None
+    ) -> Worker:
         """A live session that knows the jobs, ``work`` if none is named."""
-        worker = Worker(store or self.store, next(self._count), name, jobs or (JOB,))
+        worker = Worker(store or self.store, session or next(self._count), name, jobs or (JOB,))
         await worker.open()
         return worker
 
