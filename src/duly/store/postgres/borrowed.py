@@ -14,7 +14,7 @@ from psycopg.rows import tuple_row
 from duly.core.errors import StoreError, StoreUnavailable, ValidationFailed
 from duly.runtime.clock import Clock
 from duly.store.postgres.errors import not_done
-from duly.store.postgres.running import Statements, run_borrowed, run_borrowed_async
+from duly.store.postgres.running import AskedByCursor, Statements, run_program, run_program_async
 from duly.store.postgres.texts import load_transactions
 from duly.store.statements import T, Transaction
 
@@ -55,12 +55,12 @@ class Borrowed:
         # A cursor of our own kind: the caller's row and cursor factories are made for the caller.
         with psycopg.Cursor(connection, row_factory=tuple_row) as cursor:
             row = cursor.execute(self._now, prepare=False).fetchone()
-            return run_borrowed(cursor, self._statements, transaction(self._at(row)))
+            return run_program(AskedByCursor(cursor), self._statements, transaction(self._at(row)))
 
     async def _run_async(self, connection: psycopg.AsyncConnection[Any], transaction: Transaction[T]) -> T:
         async with psycopg.AsyncCursor(connection, row_factory=tuple_row) as cursor:
             row = await (await cursor.execute(self._now, prepare=False)).fetchone()
-            return await run_borrowed_async(cursor, self._statements, transaction(self._at(row)))
+            return await run_program_async(cursor, self._statements, transaction(self._at(row)))
 
     def _at(self, row: tuple[Any, ...] | None) -> int:
         assert row is not None

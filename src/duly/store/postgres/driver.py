@@ -151,7 +151,7 @@ class PostgresDriver:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
     def _send_hints(self, hints: str) -> None:
-        ask = (self._notify, [hints.encode()])
+        ask = (self._notify, [hints])
         seconds = min(_HINT_WITHIN_S, self._limits.operation)
         self._transactions.run(lambda lent: lent.wire.ask(ask), seconds)
 

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from psycopg import AsyncCursor, Cursor
 from psycopg.pq import ExecStatus
 
 from duly.store.postgres.arrays import encode, encode_column, encode_spread
 from duly.store.postgres.texts import Statement
-from duly.store.postgres.wire import Ask, Wire
+from duly.store.postgres.wire import Ask
 from duly.store.statements import Batch, Group, Program, Query, Row, T
 
 Statements = Mapping[str, Statement]
-Parameters = dict[str, str | None]
 
 
-def run_program(wire: Wire, statements: Statements, program: Program[T]) -> T:
+class Asked(Protocol):
+    """A connection that answers statements: ours by libpq, the caller's by its cursor."""
+
+    def ask(self, ask: Ask) -> list[Row]: ...
+
+    def ask_all(self, asks: Sequence[Ask]) -> list[list[Row]]: ...
+
+
+def run_program(asked: Asked, statements: Statements, program: Program[T]) -> T:
     """Run a program to its end inside the transaction that is open."""
     answer: Any = None
     while True:
@@ -27,29 +34,15 @@ def run_program(wire: Wire, statements: Statements, program: Program[T]) -> T:
             return ended.value  # type: ignore[no-any-return]  # a generator's return value
         if isinstance(step, Group):
             asks = [_ask(statements, one) for one in step.steps]
-            rows = iter(wire.ask_all([ask for ask in asks if ask is not None]))
+            rows = iter(asked.ask_all([ask for ask in asks if ask is not None]))
             answer = [[] if ask is None else next(rows) for ask in asks]
         else:
             ask = _ask(statements, step)
-            answer = [] if ask is None else wire.ask(ask)
+            answer = [] if ask is None else asked.ask(ask)
 
 
-def run_borrowed(cursor: Cursor[Row], statements: Statements, program: Program[T]) -> T:
-    """The same on a cursor of a connection that is not ours; statements of a group go one by one."""
-    answer: Any = None
-    while True:
-        try:
-            step = program.send(answer)
-        except StopIteration as ended:
-            return ended.value  # type: ignore[no-any-return]  # a generator's return value
-        if isinstance(step, Group):
-            answer = [_run(cursor, statements, one) for one in step.steps]
-        else:
-            answer = _run(cursor, statements, step)
-
-
-async def run_borrowed_async(cursor: AsyncCursor[Row], statements: Statements, program: Program[T]) -> T:
-    """The same on an async cursor."""
+async def run_program_async(cursor: AsyncCursor[Row], statements: Statements, program: Program[T]) -> T:
+    """The same on an async cursor; statements of a group go one by one."""
     answer: Any = None
     while True:
         try:
@@ -62,47 +55,46 @@ async def run_borrowed_async(cursor: AsyncCursor[Row], statements: Statements, p
             answer = await _run_async(cursor, statements, step)
 
 
-def _run(cursor: Cursor[Row], statements: Statements, step: Query | Batch) -> list[Row]:
-    statement = statements[step.name]
-    parameters = _encoded(statement, step)
-    if parameters is None:
-        return []
-    cursor.execute(statement.text, parameters, prepare=_prepare(statement))
-    return cursor.fetchall() if _has_rows(cursor) else []
+class AskedByCursor:
+    """Statements on a cursor, one by one."""
+
+    def __init__(self, cursor: Cursor[Row]) -> None:
+        self._cursor = cursor
+
+    def ask(self, ask: Ask) -> list[Row]:
+        text, parameters, prepare = _for_cursor(ask)
+        self._cursor.execute(text, parameters, prepare=prepare)
+        return self._cursor.fetchall() if _has_rows(self._cursor) else []
+
+    def ask_all(self, asks: Sequence[Ask]) -> list[list[Row]]:
+        return [self.ask(ask) for ask in asks]
 
 
 async def _run_async(cursor: AsyncCursor[Row], statements: Statements, step: Query | Batch) -> list[Row]:
-    statement = statements[step.name]
-    parameters = _encoded(statement, step)
-    if parameters is None:
+    ask = _ask(statements, step)
+    if ask is None:
         return []
-    await cursor.execute(statement.text, parameters, prepare=_prepare(statement))
+    text, parameters, prepare = _for_cursor(ask)
+    await cursor.execute(text, parameters, prepare=prepare)
     return await cursor.fetchall() if _has_rows(cursor) else []
 
 
 def _ask(statements: Statements, step: Query | Batch) -> Ask | None:
+    """What to send for a step, or None when a batch has no rows and nothing is to be asked."""
     statement = statements[step.name]
-    parameters = _encoded(statement, step)
-    if parameters is None:
-        return None
-    texts = [parameters[name] for name in statement.names]
-    return statement, [None if text is None else text.encode() for text in texts]
-
-
-def _encoded(statement: Statement, step: Query | Batch) -> Parameters | None:
-    """The parameters of a step, or None when a batch has no rows and nothing is to be asked."""
-    parameters: Parameters = {name: encode(value) for name, value in step.params.items()}
+    parameters = {name: encode(value) for name, value in step.params.items()}
     if isinstance(step, Batch):
         for name, column in step.columns.items():
             if not column:
                 return None
             parameters[name] = encode_spread(column) if name in statement.spread else encode_column(column)
-    return parameters
+    return statement, [parameters[name] for name in statement.names]
 
 
-def _prepare(statement: Statement) -> bool | None:
-    """As psycopg wants it: None lets it count, False is never."""
-    return None if statement.prepare else False
+def _for_cursor(ask: Ask) -> tuple[bytes, dict[str, str | None], bool | None]:
+    """The same as psycopg wants it; to prepare or not is left to it, except where the parameters decide the plan."""
+    statement, texts = ask
+    return statement.text, dict(zip(statement.names, texts, strict=True)), None if statement.prepare else False
 
 
 def _has_rows(cursor: Cursor[Any] | AsyncCursor[Any]) -> bool:

@@ -19,7 +19,7 @@ from psycopg.rows import TupleRow
 from duly.store.postgres.texts import Statement
 from duly.store.statements import Row
 
-Ask = tuple[Statement, Sequence[bytes | None]]
+Ask = tuple[Statement, Sequence[str | None]]
 """A statement and its parameters, in the order of its names."""
 
 _GOOD = frozenset({ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK, ExecStatus.EMPTY_QUERY})
@@ -40,7 +40,8 @@ class Wire:
 
     def ask(self, ask: Ask) -> list[Row]:
         """Run one statement and answer its rows."""
-        statement, values = ask
+        statement, texts = ask
+        values = _bytes(texts)
         if self._prepares(statement):
             self._prepare(statement)
             return self._read(
@@ -58,11 +59,11 @@ class Wire:
         pgconn = self._pgconn
         pgconn.nonblocking = 1  # else both sides could wait for each other with full buffers
         pgconn.enter_pipeline_mode()
-        for statement, values in asks:
+        for statement, texts in asks:
             if self._prepares(statement):
-                pgconn.send_query_prepared(statement.name, values)
+                pgconn.send_query_prepared(statement.name, _bytes(texts))
             else:
-                pgconn.send_query_params(statement.numbered, values)
+                pgconn.send_query_params(statement.numbered, _bytes(texts))
         pgconn.pipeline_sync()
         results = self._collect()
         pgconn.exit_pipeline_mode()
@@ -115,3 +116,7 @@ class Wire:
         if result.status not in _GOOD:
             raise error_from_result(result, self._connection.info.encoding)
         return result
+
+
+def _bytes(texts: Sequence[str | None]) -> list[bytes | None]:
+    return [None if text is None else text.encode() for text in texts]
