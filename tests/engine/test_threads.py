@@ -6,7 +6,6 @@ import time
 
 import pytest
 
-from duly.engine.deadlines import Deadlines
 from duly.engine.threads import Threads
 
 
@@ -85,33 +84,3 @@ async def test_close_lets_the_threads_end() -> None:
     await asyncio.gather(*(threads.submit(lambda: time.sleep(0.01), lambda: None) for _ in range(8)))
     threads.close()
     await _until(lambda: threading.active_count() <= before)
-
-
-class Timed:
-    def __init__(self) -> None:
-        self.at: float | None = None
-
-    def time_out(self) -> None:
-        self.at = time.monotonic()
-
-
-async def test_each_attempt_is_timed_out_at_its_own_deadline_unless_it_ended_before() -> None:
-    deadlines = Deadlines()
-    start = time.monotonic()
-    attempts = {seconds: Timed() for seconds in (0.3, 0.05, 0.15, 60.0)}
-    ended = Timed()
-    deadlines.watch(ended, 0.02)
-    for seconds, attempt in attempts.items():
-        deadlines.watch(attempt, seconds)
-    deadlines.forget(ended)
-    await _until(lambda: attempts[0.3].at is not None)
-    for seconds in (0.05, 0.15, 0.3):
-        at = attempts[seconds].at
-        assert at is not None
-        assert at - start >= seconds - 0.01, "never early"
-    assert attempts[0.05].at < attempts[0.15].at < attempts[0.3].at  # type: ignore[operator]
-    assert (ended.at, attempts[60.0].at) == (None, None)
-    later = Timed()
-    deadlines.watch(later, 0.01)
-    await _until(lambda: later.at is not None)
-    deadlines.close()

@@ -1,13 +1,16 @@
-"""Timeouts of attempts: one timer for all of them, because nearly none is ever reached."""
+"""Timeouts of attempts: one wait for all of them, because nearly none is ever reached."""
 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable
 from typing import Protocol
 
+from duly.runtime.clock import Clock
 
-class Timed(Protocol):
+
+class Limited(Protocol):
     """An attempt that can be told that its time is over."""
 
     def time_out(self) -> None: ...
@@ -16,37 +19,43 @@ class Timed(Protocol):
 class Deadlines:
     """Watches attempts and tells each whose deadline has passed. All calls are made on the event loop."""
 
-    def __init__(self) -> None:
-        self._deadlines: dict[Timed, float] = {}
-        self._timer: asyncio.TimerHandle | None = None
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._deadlines: dict[Limited, float] = {}
+        self._next_look = math.inf
+        self._sooner = asyncio.Event()
+        self._watching: asyncio.Task[None] | None = None
 
-    def watch(self, attempt: Timed, seconds: float) -> None:
+    def watch(self, attempt: Limited, seconds: float) -> None:
         """Time an attempt out ``seconds`` from now, unless it is forgotten before."""
-        loop = asyncio.get_running_loop()
-        deadline = self._deadlines[attempt] = loop.time() + seconds
-        if self._timer is None or deadline < self._timer.when():
-            self._set_timer(loop, deadline)
+        deadline = self._deadlines[attempt] = self._clock.steady() + seconds
+        if deadline < self._next_look:
+            self._next_look = deadline
+            if self._watching is None:
+                self._watching = asyncio.get_running_loop().create_task(self._watch(), name="duly-deadlines")
+            else:
+                self._sooner.set()
 
-    def forget(self, attempt: Timed) -> None:
-        """The attempt has ended. The timer stays: it finds nothing to do, and looks for the next deadline."""
+    def forget(self, attempt: Limited) -> None:
+        """The attempt has ended. The wait goes on: it finds nothing to do, and looks for the next deadline."""
         self._deadlines.pop(attempt, None)
 
     def close(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        if self._watching is not None:
+            self._watching.cancel()
+            self._watching = None
 
-    def _set_timer(self, loop: asyncio.AbstractEventLoop, when: float) -> None:
-        self.close()
-        self._timer = loop.call_at(when, self._look)
+    async def _watch(self) -> None:
+        while self._deadlines:
+            self._sooner.clear()
+            await self._clock.wait(self._sooner, self._next_look - self._clock.steady())
+            for time_out in self._look():
+                time_out()
+        self._watching = None
 
-    def _look(self) -> None:
-        self._timer = None
-        loop = asyncio.get_running_loop()
-        now = loop.time()
+    def _look(self) -> list[Callable[[], None]]:
+        now = self._clock.steady()
         over: list[Callable[[], None]] = [one.time_out for one, deadline in self._deadlines.items() if deadline <= now]
         self._deadlines = {one: deadline for one, deadline in self._deadlines.items() if deadline > now}
-        if self._deadlines:
-            self._set_timer(loop, min(self._deadlines.values()))
-        for time_out in over:
-            time_out()
+        self._next_look = min(self._deadlines.values(), default=math.inf)
+        return over

@@ -51,7 +51,7 @@ class Worker:
         self._on_session_lost = on_session_lost
         self._wake = wake
         self._threads = Threads(settings.threads)
-        self._deadlines = Deadlines()
+        self._deadlines = Deadlines(clock)
         self._suspects = Suspects(clock, settings.lease)
         self._active: dict[str, Attempt] = {}
         self._doubtful: dict[str, tuple[int, float]] = {}
