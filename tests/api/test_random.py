@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from duly import Duly
 from duly.api.openapi import Problem, codes_of
 from duly.api.reading import BodyUnreadable, json_value
-from duly.api.routes import ROUTES, Route
+from duly.api.route import Route
+from duly.api.routes import ROUTES
 
 FIELDS = sorted({field for route in ROUTES if route.body for field in route.body.__struct_encode_fields__})
 INSIDE = ["hour", "minute", "day", "dayOfWeek", "policy", "maxRuns", "minMs", "maxMs", "gap", "fold", "backoff",

@@ -210,6 +210,22 @@ async def test_cancel_twice_is_fine(api: httpx2.AsyncClient) -> None:
     assert (answer.status_code, answer.json()["code"]) == (409, "CONFLICT")
 
 
+async def test_a_reschedule_is_201_with_the_new_one_and_the_old_one_knows_it(api: httpx2.AsyncClient) -> None:
+    old = await made(api, key="k", cronExpression=None, onceAt="2099-01-01T12:00", timezone="Asia/Kolkata", tags=["x"])
+    answer = await api.post("/schedules/k/reschedule", json={"cronExpression": "0 9 * * *"})
+    assert answer.status_code == 201, answer.text
+    new = answer.json()
+    assert answer.headers["location"].endswith(f"/schedules/{new['id']}")
+    assert (new["key"], new["status"], new["replaces"], new["tags"]) == ("k", "pending", old["id"], ["x"])
+    assert (new["cronExpression"], new["onceAt"]) == ("0 9 * * *", None)
+    gone = (await api.get(f"/schedules/{old['id']}")).json()
+    assert (gone["status"], gone["replacedBy"]) == ("cancelled", new["id"])
+    for body, pointer in (({}, ""), ({"cronExpression": "x"}, "/cronExpression"), ({"name": "y"}, "/name")):
+        refused = await api.post("/schedules/k/reschedule", json=body)
+        assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, pointer)
+    assert (await api.get("/schedules/k")).json()["id"] == new["id"]
+
+
 async def test_trigger_makes_a_run_and_moves_nothing(api: httpx2.AsyncClient) -> None:
     before = await made(api, key="k", jobPayload={"user": 1})
     await api.post("/schedules/k/pause")

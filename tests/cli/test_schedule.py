@@ -178,6 +178,17 @@ def test_cancel_is_for_good_and_asks(anywhere: Duly) -> None:
     assert anywhere("schedule", "cancel", "nightly", "--yes").exit_code == 0
 
 
+def test_reschedule_puts_another_timing_in_its_place(anywhere: Duly) -> None:
+    old = answer(anywhere(*NIGHTLY, "-o", "json"))
+    done = anywhere("schedule", "reschedule", "nightly", "--at", "2099-03-16T14:00:00Z", "-o", "json")
+    new = answer(done)
+    assert (new["key"], new["replaces"], new["onceAt"]) == ("nightly", old["id"], "2099-03-16T14:00:00Z")
+    assert "takes its place" in done.stderr
+    assert answer(anywhere("schedule", "get", old["id"], "-o", "json"))["replacedBy"] == new["id"]
+    empty = anywhere("schedule", "reschedule", "nightly")
+    assert (empty.exit_code, "no timing was given" in empty.stderr) == (2, True)
+
+
 def test_delete_asks_and_frees_the_key(anywhere: Duly) -> None:
     anywhere(*NIGHTLY)
     unasked = anywhere("schedule", "delete", "nightly")

@@ -100,6 +100,15 @@ def update_changes(body: PatchBody, schedule: Schedule, settings: Settings) -> d
     return words
 
 
+def other_timing(body: TimingBody, schedule: Schedule, settings: Settings) -> Timing:
+    """The timing that is to replace a schedule's: what the body says, merged with what the schedule has."""
+    findings = Findings()
+    timing = _timing(merged_timing(_timing_fields(body), schedule) or {}, settings, findings)
+    findings.check()
+    assert timing is not None
+    return timing
+
+
 def new_timing(body: TimingBody, settings: Settings, findings: Findings) -> Timing:
     """The timing of a body that has to have one; raises with everything found so far."""
     timing = _timing(_timing_fields(body), settings, findings)

@@ -199,6 +199,10 @@ class PreviewBody(TimingBody):
     jitter: JitterBody | UnsetType | None = UNSET
 
 
+class RescheduleBody(TimingBody):
+    """When instead: a timing, whole or as far as it differs from the present one."""
+
+
 class PauseBody(Base):
     """Why, and until when."""
 

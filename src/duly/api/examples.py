@@ -63,6 +63,7 @@ BODIES: Mapping[str, Mapping[str, tuple[str, Any]]] = {
     },
     "resumeSchedule": {"catchUp": ("Windows that passed count as missed", {"catchUp": True})},
     "cancelSchedule": {"nothing": ("Nothing to say", {})},
+    "rescheduleSchedule": {"later": ("Another moment", {"onceAt": "2099-03-16T14:00:00Z"})},
     "triggerSchedule": {"payload": ("With another payload", {"payload": {"user": 7}, "force": True})},
     "createRun": {
         "now": ("Now", {"jobType": "send-reminder", "payload": {"user": 42}}),
@@ -212,6 +213,7 @@ ANSWERS: Mapping[str, Any] = {
             "pauseSchedule",
             "resumeSchedule",
             "cancelSchedule",
+            "rescheduleSchedule",
         ),
         SCHEDULE,
     ),

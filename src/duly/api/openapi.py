@@ -19,7 +19,8 @@ from .examples import ANSWERS, BODIES, problem_example
 from .findings import FieldError
 from .http import PREFIX
 from .problems import CODES, MEDIA_TYPE
-from .routes import ROUTES, Route
+from .route import Route
+from .routes import ROUTES
 
 ABOUT = """Schedules that fire each window exactly once, and the runs that come of them.
 

@@ -5,10 +5,6 @@ The router and the OpenAPI document are both made from it, so neither can forget
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
-
 from msgspec import Struct
 
 from duly.app import Duly
@@ -22,13 +18,15 @@ from .bodies import (
     PreviewBody,
     RedriveBody,
     RedriveManyBody,
+    RescheduleBody,
     ResumeBody,
     RunBody,
     ScheduleBody,
     TriggerBody,
 )
-from .http import Call, Method, Reply, Run
+from .http import Call, Reply, Run
 from .operations import dead, runs, schedules
+from .route import Route
 from .shapes import (
     HandledAnswer,
     PreviewAnswer,
@@ -49,41 +47,8 @@ TIMING_CODES = (
 SCHEDULE_CODES = (*TIMING_CODES, "SCHEDULE_TOPIC_INVALID", "SCHEDULE_RETRY_POLICY_INVALID", "CONFLICT")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Route:
-    """One row. ``codes`` are its own problems; those of every request are not repeated here."""
-
-    method: str
-    path: str
-    name: str
-    summary: str
-    said: str = ""
-    run: Run
-    answer: Any = None
-    status: int = 200
-    also: int | None = None
-    body: type[Struct] | None = None
-    body_needed: bool = True
-    query: Mapping[str, queries.Read] = field(default_factory=dict)
-    if_match: bool = False
-    etag: bool = False
-    codes: tuple[str, ...] = ()
-
-    @property
-    def served(self) -> Method:
-        """How the endpoint serves it."""
-        takes_body = self.body is not None
-        return Method(
-            self.run,
-            takes_body=takes_body,
-            needs_body=takes_body and self.body_needed,
-            takes_query=bool(self.query),
-        )
-
-
 async def _create(app: Duly, call: Call) -> Reply:
-    made = await schedules.create_schedule(app, call.body)
-    return Reply(made, 201, made["revision"], f"/schedules/{made['id']}")
+    return _made(await schedules.create_schedule(app, call.body))
 
 
 async def _get(app: Duly, call: Call) -> Reply:
@@ -100,10 +65,7 @@ async def _patch(app: Duly, call: Call) -> Reply:
 
 async def _put(app: Duly, call: Call) -> Reply:
     put = await schedules.put_schedule(app, call.ref, call.body, call.if_revision)
-    made = put.schedule
-    if put.created:
-        return Reply(made, 201, made["revision"], f"/schedules/{made['id']}")
-    return _schedule(made)
+    return _made(put.schedule) if put.created else _schedule(put.schedule)
 
 
 async def _delete(app: Duly, call: Call) -> Reply:
@@ -121,6 +83,10 @@ async def _resume(app: Duly, call: Call) -> Reply:
 
 async def _cancel(app: Duly, call: Call) -> Reply:
     return _schedule(await schedules.cancel_schedule(app, call.ref, call.body))
+
+
+async def _reschedule(app: Duly, call: Call) -> Reply:
+    return _made(await schedules.reschedule_schedule(app, call.ref, call.body))
 
 
 async def _trigger(app: Duly, call: Call) -> Reply:
@@ -172,6 +138,10 @@ async def _acknowledge_dead(app: Duly, call: Call) -> Reply:
 
 async def _cancel_run(app: Duly, call: Call) -> Reply:
     return Reply(await runs.cancel_run(app, call.ref, call.body))
+
+
+def _made(answer: ScheduleAnswer) -> Reply:
+    return Reply(answer, 201, answer["revision"], f"/schedules/{answer['id']}")
 
 
 def _schedule(answer: ScheduleAnswer) -> Reply:
@@ -272,6 +242,19 @@ ROUTES: tuple[Route, ...] = (
     _action("pause", "Stop firing, with a reason and an end", _pause, PauseBody),
     _action("resume", "Fire again from now on", _resume, ResumeBody, "CONFLICT"),
     _action("cancel", "End a schedule and its waiting runs; twice is fine", _cancel, NoBody),
+    Route(
+        method="POST",
+        path="/schedules/{ref}/reschedule",
+        name="rescheduleSchedule",
+        summary="Replace a schedule that never fired by one with another timing",
+        said="The answer is the new one, with the key of the old; `replaces` and `replacedBy` link the two.",
+        run=_reschedule,
+        body=RescheduleBody,
+        answer=ScheduleAnswer,
+        status=201,
+        etag=True,
+        codes=(*TIMING_CODES, "SCHEDULE_JOB_NOT_CANCELLABLE"),
+    ),
     Route(
         method="POST",
         path="/schedules/{ref}/trigger",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -10,7 +11,7 @@ from functools import partial
 from typing import Any, Unpack
 
 from duly.config import Settings
-from duly.core.errors import DulyError, ValidationFailed
+from duly.core.errors import DulyError, EnqueueFailure, StoreError, ValidationFailed
 from duly.core.instants import to_ms
 from duly.core.policy import choose
 from duly.core.rules import editing
@@ -35,6 +36,8 @@ from .payload import encode_payload
 from .putting import Stored, put_in_place
 from .upcoming import Windows, check_count_of, preview, upcoming
 from .words import CHANGE_WORDS, OPTIONS, SCHEDULE_WORDS, UNSET, Changes, JobLike, Options, ScheduleFilters
+
+log = logging.getLogger("duly.app")
 
 BULK = 1000
 ABREAST = 2
@@ -293,15 +296,21 @@ class Schedules(Auditing, Bulk):
             if text is not None:
                 self._builder.check_payload(schedule.definition.target, text)
 
-        triggered = await self._store.trigger(
-            ref,
-            run_id=self._chance.id(self._clock) if id is None else check_run_id(id),
-            payload=text,
-            force=force,
-            rules=self._settings.fire_rules,
-            check=check,
-            connection=connection,
-        )
+        run_id = self._chance.id(self._clock) if id is None else check_run_id(id)
+        try:
+            triggered = await self._store.trigger(
+                ref,
+                run_id=run_id,
+                payload=text,
+                force=force,
+                rules=self._settings.fire_rules,
+                check=check,
+                connection=connection,
+            )
+        except StoreError as error:
+            raise EnqueueFailure(
+                f"run {run_id} may not have been stored: {error}; trying again with the same id is safe", id=run_id
+            ) from error
         if triggered is None:
             raise not_found("schedule", ref)
         self._on_runs()
@@ -310,12 +319,13 @@ class Schedules(Auditing, Bulk):
     async def _change(
         self, ref: str, change: Callable[[Schedule, int], Change | None], event: str, connection: Any = None
     ) -> Schedule:
-        happened = False
+        happened, note = False, None
 
         def noted(schedule: Schedule, now: int) -> Change | None:
-            nonlocal happened
+            nonlocal happened, note
             made = change(schedule, now)
             happened = made is not None and bool(made.changed)
+            note = None if made is None else made.note
             return made
 
         changed = await self._store.change_schedule(
@@ -324,6 +334,8 @@ class Schedules(Auditing, Bulk):
         if changed is None:
             raise not_found("schedule", ref)
         self._on_schedules()
+        if note is not None:
+            log.info("schedule %r (%s): %s", changed.key, changed.id, note, extra={"schedule_id": changed.id})
         if happened and connection is None:  # else it has not happened before the caller commits
             self._tell(event, changed)
         return changed

@@ -16,7 +16,7 @@ from .inputs import read_json, read_text
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-TIMING = (
+WHEN = (
     click.option("--cron", metavar="EXPR", help="Five fields, or six with seconds first."),
     click.option("--every", metavar="DURATION", help="An interval, such as 30s, 5m, 1h30m or P1D."),
     click.option("--at", metavar="TIME", help="Once, at an instant, or at a local time of --timezone."),
@@ -29,6 +29,9 @@ TIMING = (
     click.option("--anchor", metavar="epoch|start|TIME", help="What an interval counts from."),
     click.option("--after-completion", is_flag=True, default=None, help="Count an interval from the end of a run."),
     click.option("--on-past", type=click.Choice(["reject", "fire"]), help="What to do with an --at that has gone by."),
+)
+TIMING = (
+    *WHEN,
     click.option("--jitter", metavar="MIN-MAX", help="Delay each fire by chance: 30s, or 5s-60s."),
 )
 WORK = (

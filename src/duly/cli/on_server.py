@@ -43,6 +43,9 @@ class ServerBackend:
     def resume_schedule(self, ref: str, *, catch_up: bool) -> Answer:
         return self._client.schedules.resume(ref, catch_up=catch_up)
 
+    def reschedule_schedule(self, ref: str, timing: Body) -> Answer:
+        return self._client.schedules.reschedule(ref, timing)
+
     def trigger_schedule(self, ref: str, body: Body) -> Answer:
         return self._client.schedules.trigger(ref, **body)
 

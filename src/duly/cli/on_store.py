@@ -72,6 +72,9 @@ class StoreBackend:
     def resume_schedule(self, ref: str, *, catch_up: bool) -> Answer:
         return self._do(schedules.resume_schedule(self._app, ref, {"catchUp": catch_up}, by=BY))
 
+    def reschedule_schedule(self, ref: str, timing: Body) -> Answer:
+        return self._do(schedules.reschedule_schedule(self._app, ref, dict(timing), by=BY))
+
     def trigger_schedule(self, ref: str, body: Body) -> Answer:
         return self._do(schedules.trigger_schedule(self._app, ref, dict(body)))
 

@@ -57,6 +57,10 @@ class Schedules(Generic[R]):
         # Repeatable only without a catch-up: that would count the time since the first resume.
         return self._send(_post(_schedule(ref, "resume"), {"catchUp": catch_up}, repeatable=not catch_up))
 
+    def reschedule(self, ref: str, timing: Mapping[str, Any]) -> R:
+        """Replace a schedule that never fired by one with another timing, under a new id and the old key."""
+        return self._send(_post(_schedule(ref, "reschedule"), dict(timing)))
+
     def trigger(self, ref: str, *, payload: Any = UNSET, force: bool = False) -> R:
         """Make a run now, without moving the schedule."""
         body = {"force": force} if payload is UNSET else {"force": force, "payload": payload}

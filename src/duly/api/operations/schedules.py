@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from duly.api import queries
 from duly.api.answers import preview_answer, run_answer, schedule_answer, upcoming_answer
-from duly.api.arguments import create_arguments, instant, jitter_of, new_timing, update_changes
+from duly.api.arguments import create_arguments, instant, jitter_of, new_timing, other_timing, update_changes
 from duly.api.bodies import (
     NoBody,
     PatchBody,
     PauseBody,
     PreviewBody,
+    RescheduleBody,
     ResumeBody,
     ScheduleBody,
     TriggerBody,
@@ -22,14 +23,12 @@ from duly.api.queries import read_query
 from duly.api.reading import read
 from duly.api.shapes import PreviewAnswer, RunAnswer, RunPage, ScheduleAnswer, SchedulePage, UpcomingPage
 from duly.app import Duly
-from duly.core.errors import EnqueueFailure, NotFound, RevisionStale, StoreError
+from duly.core.errors import NotFound, RevisionStale
 from duly.core.ids import check_key, is_id, is_key, window_run_id
 from duly.core.run import Run
 from duly.core.schedule import Schedule
-from duly.runtime.chance import Chance
 
 MERGE_TRIES = 5
-_chance = Chance()
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,17 +140,20 @@ async def cancel_schedule(app: Duly, ref: str, body: object = None, *, by: str |
     return await _changed(app, ref, lambda: app.schedules.cancel(ref, by=by))
 
 
+async def reschedule_schedule(app: Duly, ref: str, body: object, *, by: str | None = None) -> ScheduleAnswer:
+    """Put another schedule with another timing in the place of one that never fired."""
+    given = read(RescheduleBody, body)
+    timing = other_timing(given, await find(app, ref), app.settings)
+    return await _changed(app, ref, lambda: app.schedules.reschedule(ref, timing=timing, by=by))
+
+
 async def trigger_schedule(app: Duly, ref: str, body: object = None) -> RunAnswer:
     """Make a run now, without moving the schedule."""
     given = read(TriggerBody, {} if body is None else body)
     if not is_ref(ref):
         raise _unknown(ref)
-    run_id = _chance.id(app.clock)
-    try:
-        with telling(payload="/payload"):
-            return run_answer(await app.schedules.trigger(ref, given.payload, force=given.force, id=run_id))
-    except StoreError as error:
-        raise EnqueueFailure(f"run {run_id} may not have been stored: {error}", id=run_id) from error
+    with telling(payload="/payload"):
+        return run_answer(await app.schedules.trigger(ref, given.payload, force=given.force))
 
 
 async def list_executions(app: Duly, ref: str, query: Mapping[str, str]) -> RunPage:

@@ -15,6 +15,7 @@ command = lazy_group(
         "list": ("schedule.looking:list_", "List schedules."),
         "pause": ("schedule.acting:pause", "Stop firing, with a reason and if wished an end."),
         "preview": ("schedule.looking:preview", "Show the next windows of a schedule or a timing."),
+        "reschedule": ("schedule.making:reschedule", "Replace one that never fired by another timing."),
         "resume": ("schedule.acting:resume", "Fire again, from now on."),
         "trigger": ("schedule.acting:trigger", "Make a run now, without moving the schedule."),
         "update": ("schedule.making:update", "Change what is given, and leave the rest."),

@@ -1,4 +1,4 @@
-"""``duly schedule create`` and ``update``."""
+"""``duly schedule create``, ``update`` and ``reschedule``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 
 from duly.cli.backend import backend
 from duly.cli.failing import Refused
-from duly.cli.flags import CREATING, LIFE, TIMING, WORK, body_of, told_in_flags, with_flags
+from duly.cli.flags import CREATING, LIFE, TIMING, WHEN, WORK, body_of, told_in_flags, with_flags
 from duly.cli.options import common_options, output_options
 
 from .views import show_schedule
@@ -51,3 +51,21 @@ def update(ref: str, if_revision: int | None, **flags: Any) -> None:
     with told_in_flags(), backend() as reach:
         changed = reach.update_schedule(ref, changes, if_revision)
     show_schedule(changed, f"updated schedule {changed['key']} to revision {changed['revision']}")
+
+
+@click.command()
+@click.argument("ref")
+@with_flags(WHEN)
+@output_options
+@common_options
+def reschedule(ref: str, **flags: Any) -> None:
+    """Put a schedule with another timing in the place of REF, which must not have fired yet.
+
+    The new one has the key of the old and an id of its own. `update` keeps the id, and takes any that has not ended.
+    """
+    timing = body_of(flags)
+    if not timing:
+        raise Refused("no timing was given", "duly schedule reschedule REF --at 2027-03-16T14:00:00Z")
+    with told_in_flags(), backend() as reach:
+        made = reach.reschedule_schedule(ref, timing)
+    show_schedule(made, f"rescheduled {made['key']}: {made['replaces']} is cancelled, {made['id']} takes its place")

@@ -1,0 +1,44 @@
+"""One row of the table of routes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from msgspec import Struct
+
+from . import queries
+from .http import Method, Run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """One row. ``codes`` are its own problems; those of every request are not repeated here."""
+
+    method: str
+    path: str
+    name: str
+    summary: str
+    said: str = ""
+    run: Run
+    answer: Any = None
+    status: int = 200
+    also: int | None = None
+    body: type[Struct] | None = None
+    body_needed: bool = True
+    query: Mapping[str, queries.Read] = field(default_factory=dict)
+    if_match: bool = False
+    etag: bool = False
+    codes: tuple[str, ...] = ()
+
+    @property
+    def served(self) -> Method:
+        """How the endpoint serves it."""
+        takes_body = self.body is not None
+        return Method(
+            self.run,
+            takes_body=takes_body,
+            needs_body=takes_body and self.body_needed,
+            takes_query=bool(self.query),
+        )
