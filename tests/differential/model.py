@@ -458,7 +458,7 @@ class Model(DeadModel, OperatingModel):
                 self.runs[id].cancel_at = self.runs[id].cancel_at or now
             inserted = [run for run in planned.runs if self._insert(run)]
             for run in inserted:
-                if grab and len(claims) < grab.slots and self._grabs(run, grab):
+                if grab and len(claims) < grab.places and self._grabs(run, grab):
                     self._give(self.runs[run.id], grab.session, now)
                     claims.append(self._claim(self.runs[run.id]))
             runs += len(inserted)

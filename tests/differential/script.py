@@ -266,8 +266,8 @@ class Script:
         limit = self._draw.choice((1, 3, MANY)) if len(due) == len(set(due)) else MANY
         rules, grab = self._rules, None
         if self._draw.random() < 0.3:
-            slots = self._draw.choice((1, 3)) if len(due) == len(set(due)) else MANY
-            grab = Grab(self._draw.choice(self._sessions), frozenset(self._draw.sample(KNOWN, 2)), slots)
+            places = self._draw.choice((1, 3)) if len(due) == len(set(due)) else MANY
+            grab = Grab(self._draw.choice(self._sessions), frozenset(self._draw.sample(KNOWN, 2)), places)
             self._claiming = grab.session
         return Operation(
             f"fire {limit} {grab or ''}", lambda store: store.fire_due(limit=limit, rules=rules, grab=grab)

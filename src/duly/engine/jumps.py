@@ -8,7 +8,7 @@ from duly.runtime.clock import Clock
 from duly.runtime.events import Observer
 
 
-class Timed(Protocol):
+class StoreClock(Protocol):
     async def now(self) -> int: ...
 
 
@@ -23,7 +23,7 @@ class JumpGuard:
         self._seen: tuple[float, float] | None = None
         self._held_until = 0.0
 
-    async def look(self, store: Timed) -> bool:
+    async def look(self, store: StoreClock) -> bool:
         """Ask for the store's clock; True if it leapt since the last look."""
         asked_at = self._clock.steady()
         return self.saw(await store.now(), asked_at)

@@ -99,7 +99,7 @@ class Scheduler:
         if self._worker is None or grab is None:
             return await self._store.fire_due(limit=self._limit, rules=self._rules, expected=expected)
         claims: Sequence[Claim] = ()
-        limit = min(self._limit, max(grab.slots, LEAST_BATCH))
+        limit = min(self._limit, max(grab.places, LEAST_BATCH))
         try:
             fired = await self._store.fire_due(limit=limit, rules=self._rules, grab=grab, expected=expected)
             claims = fired.claims

@@ -1,4 +1,4 @@
-"""Claims runs in batches, only of jobs it knows and only for free slots, and runs them."""
+"""Claims runs in batches, only of jobs it knows and only for free places, and runs them."""
 
 from __future__ import annotations
 
@@ -111,15 +111,15 @@ class Worker:
     def reserve(self, most: int) -> Grab | None:
         """Offer free places to a fire, unless runs are waiting that came before; ``take`` must follow."""
         places, session = self._on_loop, self._session()
-        slots = min(most, places.free)
-        if self._draining or places.waiting or session is None or slots <= 0 or not places.jobs:
+        most = min(most, places.free)
+        if self._draining or places.waiting or session is None or most <= 0 or not places.jobs:
             return None
-        places.reserved += slots
-        return Grab(session, places.jobs, slots)
+        places.reserved += most
+        return Grab(session, places.jobs, most)
 
     def take(self, grab: Grab, claims: Sequence[Claim]) -> None:
         """Start the runs that were born in our hands, and have the other places back."""
-        self._on_loop.reserved -= grab.slots
+        self._on_loop.reserved -= grab.places
         for claim in claims:
             self._start(claim, grab.session)
         self._wake_if_waiting(self._on_loop)

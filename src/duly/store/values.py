@@ -50,7 +50,7 @@ class Grab:
 
     session: int
     jobs: frozenset[str]
-    slots: int
+    places: int
 
 
 @dataclass(frozen=True, slots=True)

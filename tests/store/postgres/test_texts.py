@@ -9,10 +9,10 @@ import pytest
 import duly.store.methods
 from duly.core.errors import ConfigurationError
 from duly.store.postgres import postgres_store
+from duly.store.postgres.address import read_address
 from duly.store.postgres.driver import PostgresDriver
 from duly.store.postgres.errors import not_done
 from duly.store.postgres.limits import Limits
-from duly.store.postgres.target import read_target
 from duly.store.postgres.texts import as_statement, load_queries
 from duly.store.sql import SqlStore
 
@@ -49,12 +49,12 @@ async def test_the_server_understands_every_statement(store: SqlStore, fresh_pos
 
 
 def test_what_the_url_says_wins_over_our_defaults():
-    target = read_target("postgresql://u:p%40ss@h:1/d?application_name=mine&prepare=off", Limits(connect=7))
-    assert (target.prepare, target.name) == (False, "h:1/d")
-    assert target.parameters["application_name"] == "mine"
-    assert target.parameters["connect_timeout"] == 7
-    assert target.redact("no p@ss here") == "no *** here"
-    assert read_target("postgresql://h/d", Limits()).prepare is None
+    address = read_address("postgresql://u:p%40ss@h:1/d?application_name=mine&prepare=off", Limits(connect=7))
+    assert (address.prepare, address.name) == (False, "h:1/d")
+    assert address.parameters["application_name"] == "mine"
+    assert address.parameters["connect_timeout"] == 7
+    assert address.redact("no p@ss here") == "no *** here"
+    assert read_address("postgresql://h/d", Limits()).prepare is None
 
 
 @pytest.mark.parametrize("url", [
@@ -62,14 +62,14 @@ def test_what_the_url_says_wins_over_our_defaults():
 ])  # fmt: skip
 def test_a_url_that_cannot_be_read_is_refused_without_showing_it(url: str):
     with pytest.raises(ConfigurationError, match="cannot be read") as refused:
-        read_target(url, Limits())
+        read_address(url, Limits())
     assert "secret" not in str(refused.value)
     assert refused.value.__cause__ is None
 
 
 def test_an_unknown_word_for_prepare_is_refused():
     with pytest.raises(ConfigurationError, match="expected true or false"):
-        read_target("postgresql://h/d?prepare=maybe", Limits())
+        read_address("postgresql://h/d?prepare=maybe", Limits())
 
 
 async def test_the_password_is_in_no_error_and_no_repr(fresh_postgres: str):
@@ -78,7 +78,7 @@ async def test_the_password_is_in_no_error_and_no_repr(fresh_postgres: str):
     with pytest.raises(Exception, match="cannot connect") as refused:
         await driver.open()
     await driver.close()
-    assert "hunter2" not in f"{refused.value!r} {refused.value.__cause__!r} {driver!r} {driver._target!r}"
+    assert "hunter2" not in f"{refused.value!r} {refused.value.__cause__!r} {driver!r} {driver._address!r}"
 
 
 def test_a_standby_is_named_as_such():

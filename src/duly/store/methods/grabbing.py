@@ -20,7 +20,7 @@ def grab_runs(now: int, runs: Sequence[NewRun], grab: Grab, governed: Container[
     """
     grabbed: list[NewRun] = []
     for run in runs:
-        if len(grabbed) >= grab.slots:
+        if len(grabbed) >= grab.places:
             break
         if run.hold == Hold.NONE and run.queue not in governed and takes(grab.jobs, run.job):
             run.claimed_by, run.attempt, run.fence, run.started_at = grab.session, 1, 1, now

@@ -28,7 +28,7 @@ class Ended(NamedTuple):
     status: RunStatus
 
 
-class Revision(NamedTuple):
+class FiredUnder(NamedTuple):
     """The revision under which a run was fired."""
 
     number: int | None
@@ -62,7 +62,7 @@ def by_schedule(rows: Sequence[Row]) -> dict[str, list[OpenRun]]:
 
 
 def move_schedules(
-    now: int, ends: Sequence[Ended], cursors: Mapping[str, Cursor], known: Mapping[str, Revision]
+    now: int, ends: Sequence[Ended], cursors: Mapping[str, Cursor], known: Mapping[str, FiredUnder]
 ) -> Program[int]:
     """Let ended runs move the schedules of ``cursors``, and release the runs that waited; answer how many.
 
@@ -105,7 +105,9 @@ def move_schedules(
     return len(released)
 
 
-def _present_definitions(cursors: Mapping[str, Cursor], known: Mapping[str, Revision]) -> Program[dict[str, _Present]]:
+def _present_definitions(
+    cursors: Mapping[str, Cursor], known: Mapping[str, FiredUnder]
+) -> Program[dict[str, _Present]]:
     """The definition that holds now, for each cursor; read only where the caller's may be an old one."""
     present = {id: _Present(known[id].definition, paused=False) for id in cursors if id in known}
     wanted = [id for id, cursor in cursors.items() if _must_read(cursor, known.get(id))]
@@ -120,7 +122,7 @@ def _present_definitions(cursors: Mapping[str, Cursor], known: Mapping[str, Revi
     return present
 
 
-def _must_read(cursor: Cursor, known: Revision | None) -> bool:
+def _must_read(cursor: Cursor, known: FiredUnder | None) -> bool:
     # An interval that restarts must know whether its schedule is paused.
     return known is None or known.number != cursor.revision or known.definition.counts_from_completion
 

@@ -17,7 +17,7 @@ from duly.store.statements import Program, batch, columns
 from duly.store.values import Settled, Settlement
 
 from .dying import Death, tell_of_deaths
-from .moving import Ended, Revision, lock_cursors, move_schedules
+from .moving import Ended, FiredUnder, lock_cursors, move_schedules
 
 FINISH = ("id", "fence", "session", "status", "reason", "error", "result")
 RETURN = ("id", "fence", "session", "due_at", "attempt", "hold")
@@ -175,9 +175,9 @@ def _wrote(outcome: Outcome, mark: str, word: str | None, reason: str | None) ->
             assert_never(unknown)
 
 
-def _revisions(settlements: Sequence[Settlement]) -> dict[str, Revision]:
+def _revisions(settlements: Sequence[Settlement]) -> dict[str, FiredUnder]:
     return {
-        s.claim.schedule_id: Revision(s.claim.revision, s.claim.definition)
+        s.claim.schedule_id: FiredUnder(s.claim.revision, s.claim.definition)
         for s in settlements
         if s.claim.definition is not None and s.claim.schedule_id is not None
     }

@@ -13,7 +13,7 @@ from psycopg.pq import TransactionStatus
 from psycopg.rows import TupleRow, tuple_row
 
 from duly.core.errors import StoreUnavailable
-from duly.store.postgres.target import Target
+from duly.store.postgres.address import Address
 from duly.store.postgres.wire import Wire
 
 Connection = psycopg.Connection[TupleRow]
@@ -69,9 +69,9 @@ class Lent:
 class Connections:
     """Idle connections, the last used on top. At most ``keep`` stay open; who needs one more gets it for a while."""
 
-    def __init__(self, target: Target, *, keep: int, prepare: bool | None) -> None:
-        self.target = target
-        self.prepare = prepare if prepare is not None else target.prepare
+    def __init__(self, address: Address, *, keep: int, prepare: bool | None) -> None:
+        self.address = address
+        self.prepare = prepare if prepare is not None else address.prepare
         self._keep = keep
         self._idle: list[Lent] = []
         self._lock = Lock()
@@ -81,7 +81,7 @@ class Connections:
         """Lend a connection to the calling thread, or raise StoreUnavailable."""
         with self._lock:
             if self._closed:
-                raise StoreUnavailable(f"the store at {self.target.name} is closed")
+                raise StoreUnavailable(f"the store at {self.address.name} is closed")
             if self._idle:
                 lent = self._idle.pop()
                 lent.committing = False
@@ -114,23 +114,23 @@ class Connections:
         self.forget_idle()
 
     def _connect(self) -> Connection:
-        connection = connect(self.target)
+        connection = connect(self.address)
         try:
             if self.prepare is None:
                 self.prepare = not is_pooled(connection)
         except psycopg.Error as error:
             connection.close()
-            raise _unreachable(self.target, error) from error
+            raise _unreachable(self.address, error) from error
         connection.prepare_threshold = _PREPARE_AFTER if self.prepare else None
         return connection
 
 
-def connect(target: Target, **more: Any) -> Connection:
+def connect(address: Address, **more: Any) -> Connection:
     """Open one connection in autocommit mode, or raise StoreUnavailable."""
     try:
-        return psycopg.connect(**(target.parameters | more), autocommit=True, row_factory=tuple_row)
+        return psycopg.connect(**(address.parameters | more), autocommit=True, row_factory=tuple_row)
     except psycopg.Error as error:
-        raise _unreachable(target, error) from None
+        raise _unreachable(address, error) from None
 
 
 def is_pooled(connection: Connection) -> bool:
@@ -139,6 +139,6 @@ def is_pooled(connection: Connection) -> bool:
     return row is not None and row[0] != connection.info.backend_pid
 
 
-def _unreachable(target: Target, error: psycopg.Error) -> StoreUnavailable:
-    text = target.redact(str(error)).strip() or type(error).__name__
-    return StoreUnavailable(f"cannot connect to PostgreSQL at {target.name}: {text}", sqlstate=error.sqlstate)
+def _unreachable(address: Address, error: psycopg.Error) -> StoreUnavailable:
+    text = address.redact(str(error)).strip() or type(error).__name__
+    return StoreUnavailable(f"cannot connect to PostgreSQL at {address.name}: {text}", sqlstate=error.sqlstate)

@@ -14,6 +14,7 @@ from typing import Any
 
 from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock
+from duly.store.postgres.address import read_address
 from duly.store.postgres.borrowed import Borrowed
 from duly.store.postgres.checking import find_warnings
 from duly.store.postgres.connections import Connections
@@ -21,7 +22,6 @@ from duly.store.postgres.hinting import Hinter
 from duly.store.postgres.limits import Limits
 from duly.store.postgres.listening import Listener
 from duly.store.postgres.migrating import prepare_schema
-from duly.store.postgres.target import read_target
 from duly.store.postgres.texts import as_statement, load_transactions
 from duly.store.postgres.transactions import Transactions
 from duly.store.statements import T, Transaction
@@ -55,8 +55,8 @@ class PostgresDriver:
         self._limits = limits or Limits()
         self._chance = chance or Chance()
         self._migrate = migrate
-        self._target = read_target(url, self._limits)
-        self._listen_target = read_target(listen_url, self._limits) if listen_url else self._target
+        self._address = read_address(url, self._limits)
+        self._listen_address = read_address(listen_url, self._limits) if listen_url else self._address
         self._hints_apart = listen_url is not None
         self._clock = clock
         self._most = connections
@@ -70,7 +70,7 @@ class PostgresDriver:
 
     def _make_ready(self) -> None:
         """Make what a close uses up; nothing is connected yet."""
-        self._connections = Connections(self._target, keep=self._most + 1, prepare=self._prepare)
+        self._connections = Connections(self._address, keep=self._most + 1, prepare=self._prepare)
         self._transactions = Transactions(self._connections, self._limits, self._clock, self._chance)
         self._borrowed = Borrowed(self._transactions.statements, self._clock)
         self._threads = ThreadPoolExecutor(self._most, thread_name_prefix="duly-postgres")
@@ -78,7 +78,7 @@ class PostgresDriver:
         self._closed = False
 
     def __repr__(self) -> str:
-        return f"PostgresDriver({self._target.name!r})"
+        return f"PostgresDriver({self._address.name!r})"
 
     async def open(self) -> None:
         """Connect; set up an empty database, check any other; start to listen if somebody asked for hints."""
@@ -157,7 +157,7 @@ class PostgresDriver:
 
     def _listen(self) -> None:
         if self._listeners and self._listener is None:
-            self._listener = Listener(self._listen_target, self._sender, self._deliver, self._chance)
+            self._listener = Listener(self._listen_address, self._sender, self._deliver, self._chance)
             self._listener.start()
 
     def _deliver(self, topic: str) -> None:

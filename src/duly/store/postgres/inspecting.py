@@ -9,12 +9,12 @@ import psycopg
 
 from duly.core.errors import ConfigurationError
 from duly.store.inspection import Finding, Inspection
+from duly.store.postgres.address import read_address
 from duly.store.postgres.checking import find_warnings
 from duly.store.postgres.connections import Connection, connect
 from duly.store.postgres.errors import not_done
 from duly.store.postgres.limits import Limits
 from duly.store.postgres.migrating import OLDEST_SERVER, found_schema
-from duly.store.postgres.target import read_target
 from duly.store.postgres.texts import load_migrations, load_transactions
 
 Seen = TypeVar("Seen")
@@ -32,12 +32,12 @@ def find_schema(url: str) -> int:
 
 
 def _looking(url: str, look: Callable[[Connection, str], Seen]) -> Seen:
-    target = read_target(url, Limits())
-    with connect(target) as connection:
+    address = read_address(url, Limits())
+    with connect(address) as connection:
         try:
-            return look(connection, target.name)
+            return look(connection, address.name)
         except psycopg.Error as error:
-            raise not_done(error, target.name) from error
+            raise not_done(error, address.name) from error
 
 
 def _inspect(connection: Connection, place: str) -> Inspection:

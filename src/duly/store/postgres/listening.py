@@ -10,8 +10,8 @@ import psycopg
 
 from duly.core.errors import StoreUnavailable
 from duly.runtime.chance import Chance
+from duly.store.postgres.address import Address
 from duly.store.postgres.connections import Connection, Lent, connect, is_pooled
-from duly.store.postgres.target import Target
 
 _LOOK_AGAIN_S = 20.0
 _FIRST_PAUSE_S = 0.5
@@ -25,9 +25,9 @@ class Listener:
     ``ready`` is set while the server would tell us. Behind a pooler there is nothing to listen to, and the thread ends.
     """
 
-    def __init__(self, target: Target, sender: str, deliver: Callable[[str], None], chance: Chance) -> None:
+    def __init__(self, address: Address, sender: str, deliver: Callable[[str], None], chance: Chance) -> None:
         self.ready = Event()
-        self._target = target
+        self._address = address
         self._sender = sender
         self._deliver = deliver
         self._chance = chance
@@ -55,7 +55,7 @@ class Listener:
                 pause = _FIRST_PAUSE_S
             except (psycopg.Error, StoreUnavailable) as error:
                 if not self._closing.is_set():
-                    _log.info("hints are off for a while, polling goes on: %s", self._target.redact(str(error)))
+                    _log.info("hints are off for a while, polling goes on: %s", self._address.redact(str(error)))
             finally:
                 self.ready.clear()
             self._closing.wait(self._chance.spread(pause / 2, pause))
@@ -63,13 +63,13 @@ class Listener:
 
     def _listen(self) -> bool:
         """Listen until the connection breaks; False if listening is of no use here."""
-        connection = connect(self._target)
+        connection = connect(self._address)
         try:
             if is_pooled(connection):
                 _log.warning(
                     "a connection pooler stands before %s: no hints from other instances, only polling; "
                     "give listen_url, a direct connection, to have them",
-                    self._target.name,
+                    self._address.name,
                 )
                 return False
             self._lent = Lent(connection)

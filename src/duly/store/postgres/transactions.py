@@ -47,7 +47,7 @@ class Transactions:
         self._chance = chance
         self._watchdog = Watchdog()
         self._closing = Event()
-        self._where = connections.target.name
+        self._where = connections.address.name
         self._begin_write = fill_in(texts["begin_write"], limits.in_ms())
         self._begin_read = fill_in(texts["begin_read"], limits.in_ms())
 

@@ -334,7 +334,7 @@ class TestGrabbing:
             await trial.put(f"s{n}")
         trial.clock.move(minutes=1)
         worker = await trial.worker()
-        fired = await trial.fire(grab=worker.grab(slots=2))
+        fired = await trial.fire(grab=worker.grab(places=2))
         assert (fired.runs, len(fired.claims)) == (3, 2)
         assert len(await worker.claim()) == 1
 

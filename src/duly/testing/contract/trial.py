@@ -183,9 +183,9 @@ class Worker:
         (claim,) = await self.claim()
         return claim
 
-    def grab(self, slots: int = 100) -> Grab:
+    def grab(self, places: int = 100) -> Grab:
         """What a fire beside this worker is given."""
-        return Grab(self.session, frozenset(self.jobs), slots)
+        return Grab(self.session, frozenset(self.jobs), places)
 
     def ending(self, claim: Claim, outcome: Outcome, retry: Retry = PLAIN_RETRY) -> Settlement:
         return Settlement(claim, self.session, outcome, retry)

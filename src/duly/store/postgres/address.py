@@ -20,14 +20,14 @@ _UNREADABLE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class Address:
     """The parameters of a connection; ``prepare`` is what the URL says of prepared statements, if it does."""
 
     parameters: dict[str, Any]
     prepare: bool | None
 
     def __repr__(self) -> str:
-        return f"Target({self.name!r})"
+        return f"Address({self.name!r})"
 
     @property
     def name(self) -> str:
@@ -41,7 +41,7 @@ class Target:
         return text.replace(password, "***") if password else text
 
 
-def read_target(url: str, limits: Limits) -> Target:
+def read_address(url: str, limits: Limits) -> Address:
     """Read a URL of ours: one of libpq's that may also say ``prepare=false``. What it says wins over our defaults."""
     try:
         parts = urlsplit(url)
@@ -57,7 +57,7 @@ def read_target(url: str, limits: Limits) -> Target:
     word = ours.get("prepare", "").lower()
     if ours and word not in _WORDS:
         raise ConfigurationError(f"prepare in the PostgreSQL URL is {word!r}; expected true or false")
-    return Target(_defaults(limits) | given, _WORDS.get(word))
+    return Address(_defaults(limits) | given, _WORDS.get(word))
 
 
 def _looks_torn(given: dict[str, Any]) -> bool:
