@@ -7,7 +7,7 @@ import pytest
 from duly import Duly, Every
 from duly.core.errors import NotFound, ValidationFailed
 from duly.core.operation import Operation
-from duly.store.orders import NewOperation, PauseOrder
+from duly.store.orders import PauseOrder
 from duly.store.values import ScheduleFilter
 from tests.app.conftest import MakeApp, until
 
@@ -70,7 +70,7 @@ async def test_the_janitor_goes_on_with_what_somebody_left(make_app: MakeApp) ->
     async with make_app(roles=()) as gone:
         await fill(gone, 30)
         order = PauseOrder(where=ScheduleFilter(tag="etl"))
-        left = await gone.operations.begin(NewOperation(id="01980000-0000-7000-8000-000000000001", order=order))
+        left = await gone.operations.begin(order)
     async with make_app(roles=("scheduler",)) as app:
 
         async def finished() -> bool:

@@ -567,7 +567,7 @@ class Model(DeadModel, OperatingModel):
                 priority=definition.priority,
                 slot=schedule.cursor.slot,
                 hold=admission.hold,
-                lane=schedule.id if definition.uses_lane and not force else None,
+                lane=schedule.id if (definition.uses_lane or admission.hold) and not force else None,
                 max_attempts=definition.retry.max_attempts if definition.retry else rules.default_max_attempts,
                 timeout_ms=definition.timeout_ms,
                 payload=payload,
@@ -863,7 +863,7 @@ class Model(DeadModel, OperatingModel):
 
     def _open_runs(self, schedule_id: str) -> list[OpenRun]:
         return [
-            OpenRun(run.id, run.hold, run.claimed_by is not None, run.cancel_at is not None)
+            OpenRun(run.id, run.hold, run.claimed_by is not None, run.cancel_at is not None, run.kind == "backfill")
             for run in self._open_rows(schedule_id)
         ]
 

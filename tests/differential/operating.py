@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from duly.core.errors import DulyError
+from duly.core.ids import backfill_run_id
 from duly.core.instants import to_datetime
-from duly.core.operation import Operation, OperationStatus
+from duly.core.operation import Operation, OperationKind, OperationStatus
 from duly.core.rules import bulk
+from duly.core.rules.backfilling import backfill_runs, past_windows
 from duly.core.rules.editing import Change
+from duly.core.rules.firing import FireRules
+from duly.core.run import NewRun, OpenRun
 from duly.core.schedule import Schedule
 from duly.runtime.clock import Clock
-from duly.store.orders import CancelOrder, DeleteOrder, NewOperation, Order, PauseOrder, ResumeOrder, encode_order
+from duly.store.orders import (
+    BackfillOrder,
+    CancelOrder,
+    DeleteOrder,
+    NewOperation,
+    Order,
+    PauseOrder,
+    ResumeOrder,
+    encode_order,
+)
 from duly.store.values import Page, ScheduleFilter
 
 
@@ -39,6 +53,8 @@ class OperatingModel:
 
     _clock: Clock
     operations: dict[str, OperationRow]
+    runs: dict[str, Any]
+    history: dict[str, Any]
 
     async def list_schedules(self, where: ScheduleFilter, *, limit: int, after: str | None = None) -> Page[Schedule]:
         raise NotImplementedError
@@ -47,6 +63,15 @@ class OperatingModel:
         raise NotImplementedError
 
     def _apply(self, changed: Change, now: int) -> None:
+        raise NotImplementedError
+
+    def _find(self, ref: str, tenant: str | None) -> Schedule | None:
+        raise NotImplementedError
+
+    def _open_runs(self, schedule_id: str) -> list[OpenRun]:
+        raise NotImplementedError
+
+    def _insert(self, run: NewRun) -> bool:
         raise NotImplementedError
 
     async def put_operation(self, new: NewOperation) -> Operation:
@@ -62,7 +87,10 @@ class OperatingModel:
         row = self.operations.get(id)
         if row is None:
             return None
-        if row.status == "running":
+        if isinstance(row.order, BackfillOrder):
+            if row.status == "running":
+                self.operations[id] = self._counted(row, now)
+        elif row.status == "running":
             page = (await self.list_schedules(row.order.where, limit=limit, after=row.position)).items
             for found in page:
                 if found.facts.created_at <= row.made_at:
@@ -73,6 +101,51 @@ class OperatingModel:
             if len(page) < limit:
                 row.status, row.finished_at = "completed", now
         return self._operation(id)
+
+    async def backfill(
+        self, ref: str, new: NewOperation, *, payload: str | None, rules: FireRules, tenant: str | None = None
+    ) -> Operation | None:
+        now = self._clock.now()
+        schedule = self._find(ref, tenant)
+        if schedule is None:
+            return None
+        if new.id not in self.operations:
+            order = new.order
+            assert isinstance(order, BackfillOrder)
+            windows = past_windows(schedule.definition, order.since, order.until, now)
+            runs = backfill_runs(
+                schedule,
+                self._open_runs(schedule.id),
+                windows,
+                operation_id=new.id,
+                payload=payload,
+                spacing_ms=1000 / order.rate_per_second if order.rate_per_second else 0,
+                force=order.force,
+                now=now,
+                rules=rules,
+            )
+            for run in runs:
+                self._insert(run)
+            self.operations[new.id] = OperationRow(
+                id=new.id,
+                order=replace(order, schedule_id=schedule.id, windows=tuple(windows)),
+                kind=new.kind.value,
+                made_at=now,
+                made_by=new.by,
+                status="running" if windows else "completed",
+                matched=len(windows),
+                updated_at=now,
+                finished_at=None if windows else now,
+            )
+        return await self.get_operation(new.id)
+
+    def _counted(self, row: OperationRow, now: int) -> OperationRow:
+        assert isinstance(row.order, BackfillOrder)
+        ids = [backfill_run_id(row.id, window) for window in row.order.windows]
+        still_open = sum(id in self.runs for id in ids)
+        failed = sum(id in self.history and self.history[id].status in ("failed", "cancelled") for id in ids)
+        counted = replace(row, changed=len(ids) - still_open, refused=failed, updated_at=now)
+        return counted if still_open else replace(counted, status="completed", finished_at=now)
 
     def _change_one(self, row: OperationRow, schedule: Schedule, now: int) -> None:
         order, by = row.order, row.made_by
@@ -86,6 +159,8 @@ class OperatingModel:
                     change = bulk.cancel(schedule, now, by=by)
                 case DeleteOrder():
                     change = bulk.delete(schedule, now, cancel_running=order.cancel_running, by=by)
+                case BackfillOrder():
+                    raise AssertionError("a backfill changes no schedule")
         except DulyError:
             row.refused += 1
             return
@@ -94,7 +169,12 @@ class OperatingModel:
             self._apply(change, now)
 
     async def get_operation(self, id: str) -> Operation | None:
-        return self._operation(id) if id in self.operations else None
+        row = self.operations.get(id)
+        if row is None:
+            return None
+        if isinstance(row.order, BackfillOrder) and row.status == "running":
+            row = self._counted(row, self._clock.now())
+        return _seen(row)
 
     async def list_operations(self, *, limit: int, after: str | None = None) -> Page[Operation]:
         ids = sorted((id for id in self.operations if after is None or id < after), reverse=True)
@@ -112,18 +192,21 @@ class OperatingModel:
         return len(old[:limit])
 
     def _operation(self, id: str) -> Operation:
-        row = self.operations[id]
-        return Operation(
-            id=id,
-            kind=NewOperation(id=id, order=row.order).kind,
-            status=OperationStatus(row.status),
-            arguments=json.loads(encode_order(row.order)),
-            made_at=to_datetime(row.made_at),
-            by=row.made_by,
-            matched=row.matched,
-            changed=row.changed,
-            refused=row.refused,
-            error=row.error,
-            updated_at=to_datetime(row.updated_at),
-            finished_at=to_datetime(row.finished_at),
-        )
+        return _seen(self.operations[id])
+
+
+def _seen(row: OperationRow) -> Operation:
+    return Operation(
+        id=row.id,
+        kind=OperationKind(row.kind),
+        status=OperationStatus(row.status),
+        arguments=json.loads(encode_order(row.order)),
+        made_at=to_datetime(row.made_at),
+        by=row.made_by,
+        matched=row.matched,
+        changed=row.changed,
+        refused=row.refused,
+        error=row.error,
+        updated_at=to_datetime(row.updated_at),
+        finished_at=to_datetime(row.finished_at),
+    )

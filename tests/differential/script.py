@@ -20,7 +20,7 @@ from duly.core.run import Cancelled, Claim, Completed, Failed, Outcome, Released
 from duly.core.schedule import Definition, Facts, Schedule, Target, TargetKind
 from duly.core.timing import Cron, Every, Jitter, Once, Timing
 from duly.core.topics import ANY_TOPIC
-from duly.store.orders import CancelOrder, DeleteOrder, NewOperation, Order, PauseOrder, ResumeOrder
+from duly.store.orders import BackfillOrder, CancelOrder, DeleteOrder, NewOperation, Order, PauseOrder, ResumeOrder
 from duly.store.protocol import Store
 from duly.store.values import (
     Claimed,
@@ -231,6 +231,25 @@ class Script:
         new = NewOperation(id=id, order=order, by="ann")
         return Operation(f"put operation {id} {order}", lambda store: store.put_operation(new))
 
+    def backfill(self) -> Operation | None:
+        schedule = self._schedule()
+        if schedule is None:
+            return None
+        draw, now = self._draw, self._clock.now()
+        since = now - draw.choice((5_000, 60_000, 120_000, 10_000_000))
+        order = BackfillOrder(
+            since=since,
+            until=draw.choice((now, now, now + 1000, since - 1, since + 30_000)),
+            rate_per_second=draw.choice((None, 0.5, 10)),
+            force=draw.random() < 0.3,
+        )
+        known = sorted(self._model.operations)
+        id = draw.choice(known) if known and draw.random() < 0.2 else self._id()
+        new = NewOperation(id=id, order=order, by="ann")
+        payload, rules, tenant = draw.choice((None, "[2]")), self._rules, schedule.facts.tenant
+        call = lambda store: store.backfill(schedule.key, new, payload=payload, rules=rules, tenant=tenant)
+        return Operation(f"backfill {schedule.key} {order}", call)
+
     def step_operation(self) -> Operation | None:
         known = sorted(self._model.operations)
         if not known:
@@ -240,9 +259,11 @@ class Script:
 
     def look_at_operations(self) -> Operation:
         draw = self._draw
+        known = sorted(self._model.operations, reverse=True)
         call: Call = draw.choice(
             (
                 lambda store: store.list_operations(limit=2),
+                lambda store: store.get_operation(known[0]) if known else store.now(),
                 lambda store: store.waiting_operations(untouched_ms=1000, limit=MANY),
             )
         )
@@ -635,6 +656,7 @@ _WEIGHTS: list[tuple[Callable[[Script], Operation | None], int]] = [
     (Script.look_at_changes, 2),
     (Script.put_operation, 2),
     (Script.step_operation, 4),
+    (Script.backfill, 2),
     (Script.look_at_operations, 1),
     (Script.purge_operations, 1),
     (Script.look_at_runs, 2),

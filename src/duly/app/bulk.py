@@ -10,12 +10,10 @@ from duly.core.instants import to_ms
 from duly.core.operation import Operation
 from duly.core.policy import choose
 from duly.core.schedule import ScheduleStatus
-from duly.runtime.chance import Chance
-from duly.runtime.clock import Clock
-from duly.store.orders import BulkOrder, CancelOrder, DeleteOrder, NewOperation, PauseOrder, ResumeOrder
+from duly.store.orders import BulkOrder, CancelOrder, DeleteOrder, PauseOrder, ResumeOrder
 from duly.store.values import ScheduleFilter
 
-from .checking import check_run_id, check_text, check_words
+from .checking import check_text, check_words
 from .operations import Operations, Progress
 
 
@@ -45,8 +43,6 @@ class Bulk:
     """
 
     operations: Operations
-    _clock: Clock
-    _chance: Chance
 
     async def pause_many(
         self,
@@ -98,13 +94,8 @@ class Bulk:
         order = DeleteOrder(where=read_filters(filters), cancel_running=cancel_running)
         return await self._drive(order, by, id, on_progress)
 
-    async def begin_many(self, order: BulkOrder, *, by: str | None = None, id: str | None = None) -> Operation:
-        """Store the operation without making a step; whoever drives it, and else the janitor, does the work."""
-        id = self._chance.id(self._clock) if id is None else check_run_id(id)
-        return await self.operations.begin(NewOperation(id=id, order=order, by=check_text(by, "by", 100)))
-
     async def _drive(self, order: BulkOrder, by: str | None, id: str | None, on_progress: Progress | None) -> Operation:
-        begun = await self.begin_many(order, by=by, id=id)
+        begun = await self.operations.begin(order, by=by, id=id)
         return begun if begun.finished else await self.operations.drive(begun.id, on_progress)
 
 

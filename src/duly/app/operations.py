@@ -7,12 +7,13 @@ from collections.abc import Callable
 from duly.core.errors import NotFound
 from duly.core.ids import is_id
 from duly.core.operation import Operation
+from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock
-from duly.store.orders import NewOperation
+from duly.store.orders import BulkOrder, NewOperation
 from duly.store.sql import SqlStore
 from duly.store.values import Page
 
-from .checking import check_cursor, check_limit
+from .checking import check_cursor, check_limit, check_run_id, check_text
 
 Progress = Callable[[Operation], None]
 """Is shown the operation after each step."""
@@ -28,9 +29,10 @@ class Operations:
     If the process that drives it goes away, the janitor of another instance goes on within a lease.
     """
 
-    def __init__(self, store: SqlStore, clock: Clock, on_step: Callable[[], None]) -> None:
+    def __init__(self, store: SqlStore, clock: Clock, chance: Chance, on_step: Callable[[], None]) -> None:
         self._store = store
         self._clock = clock
+        self._chance = chance
         self._on_step = on_step
 
     async def get(self, id: str) -> Operation | None:
@@ -41,9 +43,13 @@ class Operations:
         """One page, newest first."""
         return await self._store.list_operations(limit=check_limit(limit), after=check_cursor(cursor))
 
-    async def begin(self, new: NewOperation) -> Operation:
-        """Store an operation without making a step; one that has this id already is answered as it is."""
-        return await self._store.put_operation(new)
+    async def begin(self, order: BulkOrder, *, by: str | None = None, id: str | None = None) -> Operation:
+        """Store an operation without making a step; one that has this id already is answered as it is.
+
+        Whoever drives it does the work; if nobody does, the janitor of some instance.
+        """
+        id = self._chance.id(self._clock) if id is None else check_run_id(id)
+        return await self._store.put_operation(NewOperation(id=id, order=order, by=check_text(by, "by", 100)))
 
     async def drive(self, id: str, on_progress: Progress | None = None) -> Operation:
         """Make steps until the operation has finished; answer it."""

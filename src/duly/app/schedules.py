@@ -27,6 +27,7 @@ from duly.store.sql import SqlStore
 from duly.store.values import NewSchedule, Page, Put, ScheduleFilter
 
 from .auditing import Auditing
+from .backfilling import Backfilling
 from .building import Builder, anchored
 from .bulk import Bulk
 from .checking import check_cursor, check_jitter, check_limit, check_run_id, check_text, check_words, not_found
@@ -43,7 +44,7 @@ BULK = 1000
 ABREAST = 2
 
 
-class Schedules(Auditing, Bulk):
+class Schedules(Auditing, Backfilling, Bulk):
     """Create, find, change and trigger schedules. Ids and keys are both accepted where one is asked for."""
 
     def __init__(
@@ -65,7 +66,7 @@ class Schedules(Auditing, Bulk):
         self._builder = builder
         self._clock = clock
         self._chance = chance
-        self.operations = Operations(store, clock, on_schedules)
+        self.operations = Operations(store, clock, chance, on_schedules)
         self._on_schedules = on_schedules
         self._on_runs = on_runs
         self._tell = tell

@@ -106,6 +106,11 @@ class SyncSchedules(_Side):
     cancel = _Twin(Schedules.cancel)
     delete = _Twin(Schedules.delete)
     trigger = _Twin(Schedules.trigger)
+    backfill = _Twin(Schedules.backfill)
+    pause_many = _Twin(Schedules.pause_many)
+    resume_many = _Twin(Schedules.resume_many)
+    cancel_many = _Twin(Schedules.cancel_many)
+    delete_many = _Twin(Schedules.delete_many)
 
 
 class SyncRuns(_Side):

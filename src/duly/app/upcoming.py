@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 
@@ -60,6 +61,11 @@ def upcoming(schedule: Schedule, count: int) -> list[Upcoming]:
 def check_count_of(count: int) -> int:
     """Answer how many windows to show, or refuse it."""
     return check_number(count, "count", 1, MOST)
+
+
+def seen(definition: Definition, windows: Sequence[int]) -> list[Upcoming]:
+    """Windows as people see them."""
+    return [_one(definition, window) for window in windows]
 
 
 def _seen(definition: Definition, window: int | None, count: int) -> list[Upcoming]:

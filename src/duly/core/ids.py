@@ -36,6 +36,11 @@ def window_run_id(schedule_id: str, window_at: int) -> str:
     return f"{time[:8]}-{time[8:]}-7{tail[:3]}-{_VARIANT[tail[4]]}{tail[5:8]}-{tail[8:]}"
 
 
+def backfill_run_id(operation_id: str, window_at: int) -> str:
+    """Name the one run that a backfill can make of a window: asked for again, it makes nothing new."""
+    return uuid7(window_at, blake2b(f"{operation_id}/{window_at}/backfill".encode(), digest_size=10).digest())
+
+
 def redrive_run_id(run_id: str, fence: int, died_at: int) -> str:
     """Name the one run that a redrive with another payload can make of one death of a run."""
     return uuid7(died_at, blake2b(f"{run_id}/{fence}/redrive".encode(), digest_size=10).digest())

@@ -76,6 +76,7 @@ class OpenRun:
     hold: int
     claimed: bool
     cancel_requested: bool
+    backfill: bool = False
 
 
 @dataclass(slots=True, kw_only=True)

@@ -94,6 +94,11 @@ class Definition:
         return self.overlap in _LANED or self.max_concurrent is not None or self.catch_up.policy is Missed.ALL
 
     @property
+    def has_width(self) -> bool:
+        """Whether only so many runs of this schedule may be on at once."""
+        return self.overlap is not Overlap.ALLOW or self.max_concurrent is not None
+
+    @property
     def lane_width(self) -> int:
         """How many runs of the lane may be claimable or running at once."""
         return self.max_concurrent or 1 if self.overlap is Overlap.ALLOW else 1

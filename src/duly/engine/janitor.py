@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from duly.config import Settings
+from duly.core.operation import OperationKind
 from duly.runtime.events import Observer
 from duly.store.protocol import Store
 
@@ -64,8 +65,8 @@ class Janitor:
         for id in left:
             for _ in range(STEPS):
                 operation = await self._store.step_operation(id, limit=STEP)
-                if operation is None or operation.finished:
-                    break
+                if operation is None or operation.finished or operation.kind is OperationKind.BACKFILL:
+                    break  # the runs of a backfill are others' work: it is only counted
         return bool(left)
 
     async def _purge(self) -> bool:

@@ -12,6 +12,7 @@ import msgspec
 from duly.core.errors import DulyError
 from duly.core.policy import Backoff, CatchUp, Missed, Overlap, Retry
 from duly.core.queue import QueueState
+from duly.core.run import OpenRun
 from duly.core.schedule import Cursor, Definition, Facts, ScheduleStatus, Target, TargetKind
 from duly.core.timing import Jitter, describe, from_description
 
@@ -180,6 +181,11 @@ def cursor_row(cursor: Cursor) -> tuple[Any, ...]:
         cursor.last_fired_at,
         cursor.error,
     )
+
+
+def read_open_run(row: Row) -> OpenRun:
+    """A row of ``open_runs``, without its schedule."""
+    return OpenRun(row[1], row[2], bool(row[3]), bool(row[4]), bool(row[5]))
 
 
 _STATUS = {status.value: status for status in ScheduleStatus}

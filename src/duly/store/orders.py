@@ -38,14 +38,27 @@ class DeleteOrder:
     cancel_running: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackfillOrder:
+    """``schedule_id`` and ``windows`` are filled in when it begins. ``force`` ignores the overlap policy."""
+
+    since: int
+    until: int
+    rate_per_second: float | None = None
+    force: bool = False
+    schedule_id: str | None = None
+    windows: tuple[int, ...] = ()
+
+
 BulkOrder = PauseOrder | ResumeOrder | CancelOrder | DeleteOrder
-Order = BulkOrder
+Order = BulkOrder | BackfillOrder
 
 _KINDS: dict[type[Order], OperationKind] = {
     PauseOrder: OperationKind.PAUSE,
     ResumeOrder: OperationKind.RESUME,
     CancelOrder: OperationKind.CANCEL,
     DeleteOrder: OperationKind.DELETE,
+    BackfillOrder: OperationKind.BACKFILL,
 }
 _ORDERS = {kind: order for order, kind in _KINDS.items()}
 _encode = msgspec.json.Encoder().encode

@@ -121,6 +121,15 @@ class Operations(Protocol):
         """
         ...
 
+    async def backfill(
+        self, ref: str, new: NewOperation, *, payload: str | None, rules: FireRules, tenant: str | None = None
+    ) -> Operation | None:
+        """Make the runs of a past range of a schedule, without moving it; None if there is no such schedule.
+
+        Asked for again with the same operation id, it makes nothing new. What is refused makes no run at all.
+        """
+        ...
+
     async def get_operation(self, id: str) -> Operation | None: ...
 
     async def list_operations(self, *, limit: int, after: str | None = None) -> Page[Operation]:

@@ -123,12 +123,13 @@ class Draft:
             elif unborn.window_at is not None:
                 self._skip(unborn.window_at, Reason.SUPERSEDED)
         self._cancel_running += admission.cancel_running
-        left = [OpenRun(run.id, run.hold, True, True) for run in self._open if run.claimed]
-        if left and not in_lane(left):
+        backfill = [run for run in self._open if run.backfill]
+        left = [OpenRun(run.id, run.hold, True, True) for run in self._open if run.claimed and not run.backfill]
+        if left and not in_lane(left + backfill):
             # Only missed windows of this plan wait here, and what they waited for was cancelled: the oldest may go.
             self._born[left[0].id].hold = Hold.NONE
             left[0] = OpenRun(left[0].id, Hold.NONE, True, True)
-        self._open = left
+        self._open = left + backfill
 
     def _skip(self, window: int, reason: Reason) -> None:
         """Record a window that does not fire; neighbours with the same reason share a row."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from duly.core.policy import Overlap
@@ -34,7 +34,30 @@ _FORCED = Admission(outside_lane=True)
 
 
 def admit(definition: Definition, open_runs: Sequence[OpenRun]) -> Admission:
-    """Decide about one more run of a schedule; ``open_runs`` are all its runs that have not ended."""
+    """Decide about one more run of a schedule; ``open_runs`` are all its runs that have not ended.
+
+    Those of a backfill cost it nothing but a wait: it goes before those that wait, and after those that run.
+    """
+    if not open_runs:
+        return _CLAIMABLE
+    if not any(run.backfill for run in open_runs):
+        return _admit(definition, open_runs)
+    admission = _admit(definition, [run for run in open_runs if not run.backfill])
+    if admission.refused or admission.hold or not definition.has_width:
+        return admission
+    left = [run for run in open_runs if run.id not in admission.cancel_waiting]
+    return admission if in_lane(left) < definition.lane_width else replace(admission, hold=Hold.LANE)
+
+
+def admit_backfill(definition: Definition, open_runs: Sequence[OpenRun], count: int, force: bool = False) -> list[Hold]:
+    """Decide about ``count`` runs of a backfill, oldest first: none is refused, but they wait for their turn."""
+    if force or not definition.has_width:
+        return [Hold.NONE] * count
+    free = min(count, max(0, definition.lane_width - in_lane(open_runs)))
+    return [Hold.NONE] * free + [Hold.LANE] * (count - free)
+
+
+def _admit(definition: Definition, open_runs: Sequence[OpenRun]) -> Admission:
     if not open_runs:
         return _CLAIMABLE
     match definition.overlap:
@@ -83,15 +106,20 @@ def lane_release(definition: Definition, open_runs: Sequence[OpenRun]) -> list[s
 
     ``open_runs`` are the schedule's runs that are open after a run has ended, also one outside the lane.
     """
-    held = sorted(run.id for run in open_runs if run.hold == Hold.LANE)
+    # A backfill can wait: regular windows go before it.
+    held = [run.id for run in sorted(open_runs, key=_turn) if run.hold == Hold.LANE]
     if not held:
         return []
     in_the_way = open_runs
     if definition.overlap is Overlap.ALLOW and definition.max_concurrent is None:
         # Newer runs wait for nobody and never stop coming: only what is older can be waited for.
-        in_the_way = [run for run in open_runs if run.id < held[0]]
+        in_the_way = [run for run in open_runs if run.id < min(held)]
     free = definition.lane_width - in_lane(in_the_way)
     return held[:free] if free > 0 else []
+
+
+def _turn(run: OpenRun) -> tuple[bool, str]:
+    return run.backfill, run.id
 
 
 def _after_cancelling(open_runs: Sequence[OpenRun]) -> Admission:

@@ -66,7 +66,7 @@ def new_run(
         priority=definition.priority,
         slot=cursor.slot,
         hold=hold,
-        lane=schedule_id if lane else None,
+        lane=schedule_id if lane or hold else None,
         max_attempts=rules.default_max_attempts if retry is None else retry.max_attempts,
         timeout_ms=definition.timeout_ms,
     )

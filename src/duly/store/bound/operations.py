@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 
 from duly.core.operation import Operation
-from duly.store.methods import bulk, operations
-from duly.store.orders import BulkOrder, NewOperation
+from duly.core.rules.firing import FireRules
+from duly.store.methods import backfilling, bulk, operations
+from duly.store.orders import BackfillOrder, NewOperation
 from duly.store.values import Page
 
 from .base import Bound
@@ -26,7 +27,8 @@ class BoundOperations(Bound):
         if not progress.running:
             return operations.read_operation(progress.row)
         order = progress.order
-        assert isinstance(order, BulkOrder)
+        if isinstance(order, BackfillOrder):
+            return await self._write(partial(backfilling.finish_backfill, id=id))
         # Found outside the write, which others wait for: a rare match may take a long look.
         match = partial(
             bulk.match_schedules, where=order.where, made_at=progress.made_at, since=progress.position, limit=limit
@@ -35,8 +37,14 @@ class BoundOperations(Bound):
         change = partial(bulk.change_matches, id=id, matches=matches)
         return await self._write_and_hint("schedules", change, None)
 
+    async def backfill(
+        self, ref: str, new: NewOperation, *, payload: str | None, rules: FireRules, tenant: str | None = None
+    ) -> Operation | None:
+        transaction = partial(backfilling.backfill, ref=ref, new=new, payload=payload, rules=rules, tenant=tenant)
+        return await self._write_and_hint("runs", transaction, None)
+
     async def get_operation(self, id: str) -> Operation | None:
-        return await self._read(lambda now: operations.find_operation(id))
+        return await self._read(partial(operations.find_operation, id=id))
 
     async def list_operations(self, *, limit: int, after: str | None = None) -> Page[Operation]:
         return await self._read(partial(operations.list_operations, limit=limit, after=after))

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 
 from duly.core.rules.editing import Change
 from duly.core.rules.settling import lane_release
-from duly.core.run import OpenRun, Reason, RunStatus
+from duly.core.run import Reason, RunStatus
 from duly.core.schedule import Definition
+from duly.store.codec import read_open_run
 from duly.store.statements import Program, batch, query
 
 
@@ -37,7 +38,7 @@ def request_cancels(now: int, ids: Sequence[str]) -> Program[None]:
 def move_open_runs(now: int, schedule_id: str, change: Change, definition: Definition) -> Program[None]:
     """Do to the open runs of a schedule what a change of the schedule asks for."""
     rows = yield batch("open_runs", {"schedule_id": [schedule_id]})
-    open_runs = [OpenRun(id, hold, bool(claimed), bool(asked)) for _, id, hold, claimed, asked in rows]
+    open_runs = [read_open_run(row) for row in rows]
     waiting = [run.id for run in open_runs if not run.claimed]
     claimed = [run.id for run in open_runs if run.claimed]
     if change.cancel_waiting and waiting:

@@ -13,7 +13,7 @@ from duly.core.rules.editing import pause
 from duly.core.rules.settling import after_run, lane_release
 from duly.core.run import OpenRun, RunKind, RunStatus
 from duly.core.schedule import Cursor, Definition, Schedule
-from duly.store.codec import CURSOR, UnreadableDefinition, cursor_row, read_cursor
+from duly.store.codec import CURSOR, UnreadableDefinition, cursor_row, read_cursor, read_open_run
 from duly.store.statements import Program, Row, batch, columns, query
 
 from .changes import write_changes
@@ -56,8 +56,8 @@ def open_runs_of(schedule_ids: Sequence[str]) -> Program[dict[str, list[OpenRun]
 def by_schedule(rows: Sequence[Row]) -> dict[str, list[OpenRun]]:
     """The rows of ``open_runs``; a schedule without any has an empty list."""
     found: dict[str, list[OpenRun]] = defaultdict(list)
-    for schedule_id, id, hold, claimed, cancel_requested in rows:
-        found[schedule_id].append(OpenRun(id, hold, bool(claimed), bool(cancel_requested)))
+    for row in rows:
+        found[row[0]].append(read_open_run(row))
     return found
 
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import msgspec
 
+from duly.core.ids import backfill_run_id
 from duly.core.instants import to_datetime
 from duly.core.operation import Operation, OperationKind, OperationStatus
-from duly.store.orders import NewOperation, Order, decode_order, encode_order
+from duly.store.orders import BackfillOrder, NewOperation, Order, decode_order, encode_order
 from duly.store.statements import Program, Query, Row, query
 from duly.store.values import Page
 
@@ -40,6 +41,14 @@ class Progress:
     @property
     def running(self) -> bool:
         return bool(self.row[5] == OperationStatus.RUNNING)
+
+    @property
+    def changed(self) -> int:
+        return int(self.row[8])
+
+    @property
+    def refused(self) -> int:
+        return int(self.row[9])
 
     @property
     def position(self) -> str | None:
@@ -103,9 +112,24 @@ def lock_operation(id: str) -> Program[Progress | None]:
     return Progress(rows[0]) if rows else None
 
 
-def find_operation(id: str) -> Program[Operation | None]:
+def find_operation(now: int, id: str) -> Program[Operation | None]:
+    """The operation as it is now; the runs of a backfill are counted, not kept count of."""
     found = yield from look_at(id)
-    return None if found is None else read_operation(found.row)
+    if found is None:
+        return None
+    if found.running and isinstance(found.order, BackfillOrder):
+        found = yield from count_backfill(now, found, found.order)
+    return read_operation(found.row)
+
+
+def count_backfill(now: int, progress: Progress, order: BackfillOrder) -> Program[Progress]:
+    """A backfill with its runs counted as they are now."""
+    rows = yield query("count_backfill", ids=[backfill_run_id(progress.id, window) for window in order.windows])
+    still_open, failed = rows[0]
+    ended = len(order.windows) - still_open
+    return progress.moved(
+        now, changed=ended - progress.changed, refused=failed - progress.refused, finished=still_open == 0
+    )
 
 
 def list_operations(now: int, limit: int, after: str | None) -> Program[Page[Operation]]:

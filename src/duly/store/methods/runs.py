@@ -9,8 +9,9 @@ from duly.core.errors import RunActive
 from duly.core.instants import to_datetime
 from duly.core.rules.firing import FireRules
 from duly.core.rules.overlap import Admission, admit_manual
-from duly.core.run import Hold, NewRun, OpenRun, Reason, Run, RunKind, RunStatus
+from duly.core.run import Hold, NewRun, Reason, Run, RunKind, RunStatus
 from duly.core.schedule import Schedule
+from duly.store.codec import read_open_run
 from duly.store.statements import Program, Row, batch, columns, query
 from duly.store.values import NewRequest, Page, RunFilter, Triggered
 
@@ -91,7 +92,7 @@ def trigger(
 def _admit(schedule: Schedule, force: bool) -> Program[Admission]:
     """What the overlap policy says to one more run now."""
     rows = yield batch("open_runs", {"schedule_id": [schedule.id]})
-    open_runs = [OpenRun(id, hold, bool(claimed), bool(asked)) for _, id, hold, claimed, asked in rows]
+    open_runs = [read_open_run(row) for row in rows]
     admission = admit_manual(schedule.definition, open_runs, force)
     if admission.refused:
         raise RunActive(
@@ -120,7 +121,7 @@ def _manual_run(
         priority=definition.priority,
         slot=schedule.cursor.slot,
         hold=admission.hold,
-        lane=schedule.id if definition.uses_lane and not admission.outside_lane else None,
+        lane=schedule.id if (definition.uses_lane or admission.hold) and not admission.outside_lane else None,
         max_attempts=definition.retry.max_attempts if definition.retry else rules.default_max_attempts,
         timeout_ms=definition.timeout_ms,
         payload=payload,

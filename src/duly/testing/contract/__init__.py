@@ -23,12 +23,13 @@ from __future__ import annotations
 import pytest
 
 _PARTS = (
-    "bulk catching_up changes claiming dead firing keeping listing overlap queues repeating schedules sessions "
-    "settling stopping suspects topics trial"
+    "backfilling bulk catching_up changes claiming dead firing keeping listing overlap queues repeating schedules "
+    "sessions settling stopping suspects topics trial"
 )
 pytest.register_assert_rewrite(*(f"duly.testing.contract.{part}" for part in _PARTS.split()))
 
 from duly.testing.contract.access import Access, Crash  # noqa: E402  # after the line that lets pytest explain asserts
+from duly.testing.contract.backfilling import TestBackfilling  # noqa: E402
 from duly.testing.contract.bulk import TestBulk, TestOperations  # noqa: E402
 from duly.testing.contract.catching_up import TestCatchingUp  # noqa: E402
 from duly.testing.contract.changes import TestAuditTrail  # noqa: E402
@@ -66,6 +67,7 @@ __all__ = [
     "Crash",
     "Dump",
     "TestAuditTrail",
+    "TestBackfilling",
     "TestBulk",
     "TestCatchingUp",
     "TestChangingSchedules",

@@ -1,0 +1,3 @@
+SELECT
+    (SELECT count(*) FROM duly_runs WHERE id = ANY (:ids::uuid[])),
+    (SELECT count(*) FROM duly_history WHERE id = ANY (:ids::uuid[]) AND status || '' IN ('failed', 'cancelled'))
