@@ -149,7 +149,10 @@ class DeadModel:
         hold, lane = 0, None
         if cursor is not None:
             definition: Definition = self.revisions[row.schedule_id, cursor.revision].definition
-            hold = int(admit_redriven(definition, self._open_runs(row.schedule_id), request.force).hold)
+            admission = admit_redriven(definition, self._open_runs(row.schedule_id), request.force)
+            if admission.refused:
+                return Handled(row.id, Done.LANE_FULL)
+            hold = int(admission.hold)
             alone = definition.overlap is not Overlap.ALLOW or definition.max_concurrent is not None
             lane = row.schedule_id if alone and not request.force else None
         if hold == 0 and row.reason == Reason.LOST:

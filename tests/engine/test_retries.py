@@ -1,9 +1,12 @@
 """Retries: as often as allowed, at the right instants, also across a restart."""
 
-from duly import Fatal, Once, Retry, RunContext, Snooze
+from collections import Counter
+from dataclasses import replace
+
+from duly import Every, Fatal, Once, Retry, RunContext, Snooze
 from duly.config import Settings
 from duly.core.instants import to_datetime
-from duly.core.run import Reason, RunStatus
+from duly.core.run import Failed, Reason, RunStatus
 from tests.engine.lab import Lab
 
 
@@ -119,3 +122,73 @@ async def test_a_passing_hiccup_of_the_settle_does_not_fail_a_run_that_completed
     await lab.clock.advance(seconds=10)
     ended = await lab.run(run.id)
     assert (ended.status, ended.result) == (RunStatus.COMPLETED, "done")
+
+
+async def test_attempts_are_those_of_the_schedule_then_of_the_job_then_of_the_server(lab: Lab) -> None:
+    tries: Counter[str] = Counter()
+
+    async def fail(run: RunContext) -> None:
+        tries[run.schedule_key or ""] += 1
+        raise OSError
+
+    lab.settings = replace(lab.settings, default_max_attempts=2)
+    lab.job("plain")(fail)
+    lab.job("own", retry=Retry(max_attempts=4, delay=1, jitter=0))(fail)
+    await lab.start()
+    at = Once(to_datetime(lab.clock.now() + 1000))
+    await lab.create("server", at, job="plain")
+    await lab.create("job", at, job="own")
+    await lab.create("schedule", at, job="own", retry=Retry(max_attempts=3, delay=1, jitter=0))
+    await lab.clock.advance(minutes=2)
+    assert tries == {"server": 2, "job": 4, "schedule": 3}
+
+
+async def test_s4_a_schedule_pauses_after_so_many_failed_runs_in_a_row_and_a_success_counts_from_none(lab: Lab) -> None:
+    fails, runs = True, 0
+
+    @lab.job("work", retry=Retry(max_attempts=2, delay=1, jitter=0))
+    async def work(run: RunContext) -> None:
+        nonlocal runs
+        runs += run.attempt == 1
+        if fails and runs != 2:
+            raise OSError
+
+    await lab.start()
+    schedule = await lab.create("k", Every(minutes=1), pause_after_failures=2)
+    await lab.clock.advance(minutes=10)
+    paused = await lab.plain.get_schedule("k")
+    assert paused is not None
+    statuses = [run.status.value for run in await lab.runs(schedule)]
+    assert statuses == ["failed", "completed", "failed", "failed"], "and nothing fires after that"
+    assert (paused.enabled, paused.paused_reason) == (False, "paused after 2 failed runs in a row")
+    assert paused.next_fire_at is None
+
+
+async def test_f1_listeners_hear_of_every_failed_attempt_and_of_one_end(lab: Lab) -> None:
+    @lab.job("work", retry=Retry(max_attempts=3, delay=1, jitter=0))
+    async def work() -> None:
+        raise OSError("no")
+
+    await lab.start()
+    run = await lab.enqueue("work")
+    await lab.clock.advance(seconds=30)
+    outcomes = [outcome for _, outcome, *_ in lab.recorder.all("attempt_ended")]
+    assert [type(outcome) for outcome in outcomes] == [Failed] * 3
+    assert [ended for (ended,) in lab.recorder.all("runs_ended") if run.id in ended] == [{run.id: RunStatus.FAILED}]
+
+
+async def test_a_result_that_is_too_large_or_no_json_fails_the_run_for_good_and_says_what_to_do(lab: Lab) -> None:
+    lab.settings = replace(lab.settings, result_limit=100)
+
+    @lab.job("work")
+    async def work(kind: str) -> object:
+        return {"fits": "x" * 98, "large": "x" * 99, "odd": object()}[kind]
+
+    await lab.start()
+    runs = {kind: await lab.enqueue("work", {"kind": kind}) for kind in ("fits", "large", "odd")}
+    await lab.clock.advance(seconds=30)
+    fits, large, odd = [await lab.run(run.id) for run in runs.values()]
+    assert (fits.status, fits.result) == (RunStatus.COMPLETED, "x" * 98)
+    assert (large.status, large.reason, large.attempt) == (RunStatus.FAILED, Reason.FATAL, 1)
+    assert "101 bytes; at most 100 are kept" in (large.error_message or "")
+    assert "is not JSON" in (odd.error_message or "")

@@ -334,7 +334,7 @@ ROUTES: tuple[Route, ...] = (
         body_needed=False,
         answer=WholeRunAnswer,
         status=202,
-        codes=("RUN_NOT_DEAD", "CONFLICT"),
+        codes=("RUN_NOT_DEAD", "SCHEDULE_RUN_ACTIVE", "CONFLICT"),
     ),
     Route(
         method="GET",

@@ -141,10 +141,12 @@ class AttemptAnswer(TypedDict):
 
 
 class RefusedAnswer(TypedDict):
-    """A run that was not dealt with."""
+    """A run that was not dealt with: it is not dead or not there, its payload went with its purged schedule, or a
+    thousand runs of its schedule wait already.
+    """
 
     id: str
-    reason: Literal["not_dead", "not_found", "no_payload"]
+    reason: Literal["not_dead", "not_found", "no_payload", "lane_full"]
 
 
 class HandledAnswer(TypedDict):

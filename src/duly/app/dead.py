@@ -9,8 +9,9 @@ from typing import Any, Unpack
 
 from duly.config import Settings
 from duly.core.dead import AttemptRecord, DeadGroup
-from duly.core.errors import Conflict, NotDead
+from duly.core.errors import Conflict, NotDead, RunActive
 from duly.core.ids import is_id
+from duly.core.rules.overlap import MOST_REDRIVEN
 from duly.core.run import Run, RunStatus
 from duly.engine.registry import Registry
 from duly.store.sql import SqlStore
@@ -24,12 +25,16 @@ BATCH = 200
 """Dead letters per transaction: small enough that a fire never waits long for one."""
 
 MOST_IDS = 1000
+_REFUSED = (Done.NO_PAYLOAD, Done.LANE_FULL)
 Work = Callable[[Sequence[DeadRef]], Awaitable[list[Handled]]]
 
 
 @dataclass(frozen=True, slots=True)
 class HandledMany:
-    """What became of many dead letters: how many were done, which were not, and whether more are left."""
+    """What became of many dead letters: how many were done, which (of the first thousand) were not, and why.
+
+    ``more`` says that a bound was reached before the end of the list.
+    """
 
     count: int
     refused: tuple[Handled, ...] = ()
@@ -109,7 +114,7 @@ class DeadLetters(ABC):
     ) -> HandledMany:
         """Let dead runs go again, oldest first, in small transactions: those of ``ids``, or all that fit the filters.
 
-        Only runs that are dead now: one that dies again meanwhile is left. ``most`` bounds how many are tried.
+        Only runs that are dead now: one that dies again meanwhile is left. ``most`` bounds how many go.
         """
         by = check_text(by, "by", 100)
 
@@ -147,18 +152,18 @@ class DeadLetters(ABC):
         if where is None:
             return HandledMany(0)
         died_by = await self._store.now()
-        tried = done = 0
+        done = 0
         refused: list[Handled] = []
         after: str | None = None
-        while most is None or tried < most:
-            limit = BATCH if most is None else min(BATCH, most - tried)
+        while most is None or done < most:
+            limit = BATCH if most is None else min(BATCH, most - done)
             found = await self._store.find_dead(where, died_by=died_by, limit=limit, after=after)
             if not found:
                 return HandledMany(done, tuple(refused))
             answers = await work(found)
-            tried, after = tried + len(found), found[-1].run_id
+            after = found[-1].run_id
             done += sum(answer.outcome is Done.DONE for answer in answers)
-            refused += [answer for answer in answers if answer.outcome is Done.NO_PAYLOAD]
+            refused += [answer for answer in answers if answer.outcome in _REFUSED][: MOST_IDS - len(refused)]
         more = await self._store.find_dead(where, died_by=died_by, limit=1, after=after)
         return HandledMany(done, tuple(refused), more=bool(more))
 
@@ -198,6 +203,12 @@ def _check_handled(run: Run, answer: Handled) -> None:
         case Done.NO_PAYLOAD:
             raise Conflict(
                 f"run {run.id} has lost its payload with its schedule, which was purged; redrive it with a payload",
+                run_id=run.id,
+            )
+        case Done.LANE_FULL:
+            raise RunActive(
+                f"run {run.id} would wait behind {MOST_REDRIVEN} open runs of its schedule;"
+                " redrive it later, or with force",
                 run_id=run.id,
             )
         case Done.NOT_FOUND:

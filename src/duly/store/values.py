@@ -240,6 +240,7 @@ class Done(StrEnum):
     NOT_DEAD = "not_dead"
     NOT_FOUND = "not_found"
     NO_PAYLOAD = "no_payload"
+    LANE_FULL = "lane_full"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from duly.core.policy import CatchUp, Missed, Overlap
-from duly.core.rules.overlap import admit_manual, lane_release
+from duly.core.rules.overlap import MOST_REDRIVEN, Admission, admit_manual, admit_redriven, lane_release
 from duly.core.run import Hold, OpenRun, Reason
 from tests.core.rules.making import (
     EVERY_SECOND,
@@ -154,3 +154,19 @@ def test_d6_a_manual_run_under_cancel_previous_makes_way_for_itself():
 )
 def test_a_free_place_in_the_lane_goes_to_the_oldest_that_waits(fields, open_runs, released):
     assert lane_release(define(**fields), open_runs) == released
+
+
+@pytest.mark.parametrize("overlap", list(Overlap))
+def test_a_redriven_run_waits_where_runs_must_not_overlap_and_cancels_nobody(overlap: Overlap) -> None:
+    plain = define(overlap=overlap)
+    assert admit_redriven(plain, []) == Admission()
+    behind = admit_redriven(plain, [ready(), claimed()])
+    assert behind == (Admission() if overlap is Overlap.ALLOW else Admission(hold=Hold.LANE))
+    assert admit_redriven(plain, [ready()], force=True).outside_lane
+
+
+def test_a_redriven_run_stays_dead_behind_a_thousand_others() -> None:
+    many = [held(f"{n:04}") for n in range(MOST_REDRIVEN)]
+    assert admit_redriven(define(), many).refused
+    assert not admit_redriven(define(), many[1:]).refused
+    assert not admit_redriven(define(overlap=Overlap.ALLOW), many).refused

@@ -21,10 +21,11 @@ from duly.store.values import Done
 
 from .runs import find, get_run
 
-_REASONS: dict[Done, Literal["not_dead", "not_found", "no_payload"]] = {
+_REASONS: dict[Done, Literal["not_dead", "not_found", "no_payload", "lane_full"]] = {
     Done.NOT_DEAD: "not_dead",
     Done.NOT_FOUND: "not_found",
     Done.NO_PAYLOAD: "no_payload",
+    Done.LANE_FULL: "lane_full",
 }
 
 

@@ -26,6 +26,9 @@ class Admission:
     outside_lane: bool = False
 
 
+MOST_REDRIVEN = 1000
+"""How many open runs of a schedule a redriven run waits behind."""
+
 _CLAIMABLE = Admission()
 _HELD = Admission(hold=Hold.LANE)
 _OVERLAPS = Admission(refused=Reason.OVERLAP)
@@ -85,15 +88,17 @@ def admit_manual(definition: Definition, open_runs: Sequence[OpenRun], force: bo
 
 
 def admit_redriven(definition: Definition, open_runs: Sequence[OpenRun], force: bool = False) -> Admission:
-    """Decide about a dead run that goes again: it is never refused and cancels nobody, but waits for its turn.
+    """Decide about a dead run that goes again: it cancels nobody and is not refused, but waits for its turn.
 
-    Runs that must not overlap do not: it is held until the others have ended, unless it is forced.
+    Runs that must not overlap do not: it is held until the others have ended, unless it is forced. Only behind a
+    thousand others it stays dead for now: every fire and every end looks at all open runs of its schedule.
     """
     if force:
         return _FORCED
-    if definition.overlap is Overlap.ALLOW:
-        return admit(definition, open_runs)
-    return _HELD if open_runs else _CLAIMABLE
+    admission = admit(definition, open_runs) if definition.overlap is Overlap.ALLOW else _HELD
+    if not open_runs or admission.hold is Hold.NONE:
+        return _CLAIMABLE
+    return _HELD if len(open_runs) < MOST_REDRIVEN else _QUEUE_FULL
 
 
 def in_lane(open_runs: Sequence[OpenRun]) -> int:

@@ -166,6 +166,8 @@ class _Batch:
         goes_as = run.id if request.payload is None else redrive_run_id(run.id, run.fence, run.finished_at)
         cursor = self.cursors.get(run.schedule_id or "")
         admission, lane = self._admit(run, cursor, goes_as, request.force)
+        if admission.refused:
+            return Handled(run.id, Done.LANE_FULL)
         # Its process died with it again and again: it is tried apart from others.
         lost = run.reason == Reason.LOST and admission.hold is Hold.NONE
         place = _Place(cursor.slot if cursor else 0, Hold.SUSPECT if lost else admission.hold, lane)
@@ -200,6 +202,8 @@ class _Batch:
             return Admission(), None
         open_runs = self.open_runs[run.schedule_id]
         admission = admit_redriven(definition, open_runs, force)
+        if admission.refused:
+            return admission, None
         open_runs.append(OpenRun(goes_as, int(admission.hold), claimed=False, cancel_requested=False))
         overlaps = definition.overlap is Overlap.ALLOW and definition.max_concurrent is None
         return admission, None if overlaps or admission.outside_lane else run.schedule_id

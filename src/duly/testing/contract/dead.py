@@ -343,6 +343,16 @@ class TestRedrivingObeysOverlap:
         await trial.store.redrive([Redrive(dead=DeadRef(run.id), force=True) for run in dead])
         assert len(await (await trial.worker()).claim()) == 3
 
+    async def test_only_so_many_redriven_runs_wait_and_the_rest_stay_dead(
+        self, trial: Trial, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("duly.core.rules.overlap.MOST_REDRIVEN", 2)
+        dead = await self._three_dead(trial)
+        answers = await trial.store.redrive([Redrive(dead=DeadRef(run.id)) for run in dead])
+        assert [answer.outcome for answer in answers] == [Done.DONE, Done.DONE, Done.LANE_FULL]
+        assert [(await trial.run(run)).dead for run in dead] == [False, False, True]
+        assert (await redrive(trial, dead[2], force=True)).outcome is Done.DONE
+
     async def test_a_redriven_run_waits_for_the_window_that_runs(self, trial: Trial) -> None:
         *_, dead = await self._three_dead(trial)
         worker = await trial.worker()
