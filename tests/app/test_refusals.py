@@ -272,6 +272,8 @@ def test_bad_settings_are_refused_and_say_why() -> None:
         ({"lease": -1}, "lease"),
         ({"retention": "30 days"}, "retention"),
         ({"threads": True}, "threads"),
+        ({"catchup_default": "sometimes"}, "latest | skip | all"),
+        ({"strict_ids": "yes"}, "strict_ids"),
     ):
         with pytest.raises(ConfigurationError, match=word):
             Settings(**arguments)

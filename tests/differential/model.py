@@ -311,7 +311,8 @@ class Model(DeadModel, OperatingModel):
 
     def _apply(self, changed: Change, now: int) -> None:
         before = self._schedule(changed.facts.id)
-        facts = self.facts[changed.facts.id] = replace(changed.facts, updated_at=now)
+        dated = replace(changed.facts, updated_at=now) if changed.alters(before) else changed.facts
+        facts = self.facts[changed.facts.id] = dated
         self.cursors[facts.id] = changed.cursor
         for skip in changed.skips:
             self._skip(skip, facts.tenant)

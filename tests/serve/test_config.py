@@ -87,6 +87,17 @@ def test_engine_settings_are_numbers_or_durations(place: Place) -> None:
     assert (settings.shutdown_timeout, settings.poll) == (120, 0.5)
 
 
+def test_settings_that_are_words_are_read_and_refused_by_name(place: Place) -> None:
+    place.write("duly.toml", "catchup_default = 'skip'\nstrict_ids = true")
+    assert (place.load().settings.catchup_default, place.load().settings.strict_ids) == ("skip", True)
+    place.environment |= {"DULY_CATCHUP_DEFAULT": "all", "DULY_STRICT_IDS": "no"}
+    assert (place.load().settings.catchup_default, place.load().settings.strict_ids) == ("all", False)
+    place.environment["DULY_CATCHUP_DEFAULT"] = "some"
+    assert place.refusal() == 'DULY_CATCHUP_DEFAULT is "some"; expected latest | skip | all'
+    place.environment |= {"DULY_CATCHUP_DEFAULT": "all", "DULY_STRICT_IDS": "perhaps"}
+    assert place.refusal() == 'DULY_STRICT_IDS is "perhaps"; expected true | false'
+
+
 def test_settings_that_do_not_go_together_name_who_chose_them(place: Place) -> None:
     place.environment["DULY_LEASE"] = "3"
     assert place.refusal() == (

@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from duly.config import Settings
 from duly.core.errors import Invalid, ValidationFailed
-from duly.core.policy import CatchUp, Retry
+from duly.core.policy import CatchUp, Missed, Retry
 from duly.core.schedule import DEFAULT_QUEUE, Schedule
 from duly.core.timing import Cron, Every, Jitter, Once, Timing, check_zone, timing_from
 from duly.core.timing.epoch import not_an_instant, parse_datetime
@@ -219,7 +219,7 @@ def _common(body: PatchBody, settings: Settings, findings: Findings, old: Schedu
         words |= _retry(body, settings, None if old is None else old.retry)
     if body.catch_up is not UNSET:
         with findings.at("/catchUp"):
-            words["catch_up"] = _catch_up(body.catch_up, None if old is None else old.catch_up)
+            words["catch_up"] = _catch_up(body.catch_up, None if old is None else old.catch_up, settings)
     if body.jitter is not UNSET:
         with findings.at("/jitter"):
             words["jitter"] = jitter_of(body.jitter)
@@ -247,13 +247,14 @@ def _retry(body: PatchBody, settings: Settings, old: Retry | None) -> dict[str, 
     return {"retry": retry}
 
 
-def _catch_up(body: CatchUpBody | None, old: CatchUp | None) -> CatchUp:
+def _catch_up(body: CatchUpBody | None, old: CatchUp | None, settings: Settings) -> CatchUp:
+    default = CatchUp(Missed(settings.catchup_default))
     if body is None:
-        return CatchUp()
+        return default
     changes = _renamed(body, {"max_lateness_seconds": "max_lateness"})
     if "max_lateness" in changes:
         changes["max_lateness"] = timedelta(seconds=changes["max_lateness"])
-    return replace(old or CatchUp(), **changes)
+    return replace(old or default, **changes)
 
 
 def _target(body: PatchBody, findings: Findings, *, needed: bool) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 from duly.config import Settings
 from duly.core.errors import ValidationFailed
 from duly.core.ids import check_key
+from duly.core.policy import CatchUp, Missed
 from duly.core.schedule import Definition, Facts, Target
 from duly.core.timing import Cron, Every, Once, Timing
 from duly.engine.registry import Registry
@@ -18,7 +19,7 @@ from duly.store.values import NewSchedule
 
 from .aiming import check_target
 from .calling import read_call
-from .checking import check_text
+from .checking import check_strict_ids, check_text
 from .words import UNSET, Words, check_span, merged_words, read_words
 
 
@@ -30,6 +31,7 @@ class Builder:
         self._registry = registry
         self._clock = clock
         self._chance = chance
+        self._catch_up = CatchUp(Missed(settings.catchup_default))
 
     def schedule(
         self,
@@ -44,6 +46,7 @@ class Builder:
         id = self._chance.id(self._clock)
         key = id if key is None else check_key(key)
         words = read_words(self._named(options), self._settings.payload_limit)
+        self._check_ids(options)
         facts = Facts(
             id=id,
             key=key,
@@ -62,7 +65,7 @@ class Builder:
             timing=self.check_timing(timing),
             target=words.target or check_target(),
             payload=words.payload or "{}",
-            **words.definition,
+            **{"catch_up": self._catch_up, **words.definition},
         )
         self._fit_handler(definition, words)
         check_span(definition.start_at, definition.end_at)
@@ -81,7 +84,15 @@ class Builder:
 
     def merge_words(self, changes: Mapping[str, Any]) -> Words:
         """Check what is to be merged into a stored schedule."""
-        return merged_words(self._named(changes), self._settings.payload_limit)
+        if changes.get("catch_up", UNSET) is None:
+            changes = {**changes, "catch_up": self._catch_up}
+        words = merged_words(self._named(changes), self._settings.payload_limit)
+        self._check_ids(changes)
+        return words
+
+    def _check_ids(self, options: Mapping[str, Any]) -> None:
+        if self._settings.strict_ids and options.get("metadata"):
+            check_strict_ids(options["metadata"])
 
     def _named(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         """The options with a job's name, and the payload it was bound to, in the place of a job or a call."""

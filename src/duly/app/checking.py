@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from duly.core.errors import NotFound, ValidationFailed
-from duly.core.ids import is_id
+from duly.core.ids import is_id, is_uuid7
 from duly.core.policy import CatchUp, Missed, Retry, choose
 from duly.core.timing import Jitter
 
@@ -51,6 +51,18 @@ def check_metadata(given: Mapping[str, str | None]) -> dict[str, str | None]:
             )
         check_text(value, f"metadata.{name}", 128)
     return dict(given)
+
+
+def check_strict_ids(given: Mapping[str, str | None]) -> None:
+    """Refuse an id of the metadata that is not a UUID of version 7."""
+    for name, value in given.items():
+        if value and not is_uuid7(value):
+            raise ValidationFailed(
+                f"metadata.{name} is {value[:60]!r}; expected a UUID of version 7 in lower case (setting strict_ids)",
+                field=f"metadata.{name}",
+                got=value,
+                expected="a UUID of version 7",
+            )
 
 
 def check_tags(tags: Sequence[str]) -> tuple[str, ...]:

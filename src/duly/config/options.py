@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Final
 
 from duly.core.errors import DulyError
+from duly.core.policy import Missed
 from duly.core.timing.duration import parse_duration
 
 from .settings import Settings
@@ -126,9 +127,25 @@ def _seconds() -> Kind:
     return Kind(read, parse)
 
 
+def _truth() -> Kind:
+    words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+
+    def read(value: object) -> bool:
+        if not isinstance(value, bool):
+            raise Refused("true | false")
+        return value
+
+    def parse(given: str) -> bool:
+        if given.strip().lower() not in words:
+            raise Refused("true | false")
+        return words[given.strip().lower()]
+
+    return Kind(read, parse)
+
+
 def _settings() -> list[Option]:
     """Each field of ``Settings``, at the top of the file and as ``DULY_<NAME>``."""
-    kinds = {"int": whole(0), "float": _seconds()}
+    kinds = {"int": whole(0), "float": _seconds(), "bool": _truth(), "str": one_of(tuple(Missed))}
     return [Option("", field.name, kinds[str(field.type)], field.default) for field in fields(Settings)]
 
 

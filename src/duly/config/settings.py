@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from duly.core.errors import ConfigurationError
+from duly.core.policy import Missed
 from duly.core.rules.firing import FireRules
 
 
@@ -14,6 +15,8 @@ class Settings:
 
     ``concurrency`` bounds the async handlers that run at once, ``threads`` those in threads and processes. Twice a
     ``fire_batch`` of them lets a burst be fired, run and settled in large batches, which costs a quarter less.
+    ``catchup_default`` is the catch-up policy of schedules that name none; ``strict_ids`` asks for UUIDs of version 7
+    in their metadata.
     """
 
     lease: float = 15.0
@@ -26,6 +29,8 @@ class Settings:
     catch_up_grace: float = 10.0
     cancel_grace: float = 10.0
     default_max_attempts: int = 3
+    catchup_default: str = "latest"
+    strict_ids: bool = False
     min_interval_ms: int = 1000
     payload_limit: int = 256 * 1024
     result_limit: int = 256 * 1024
@@ -33,8 +38,16 @@ class Settings:
     jump_limit: float = 5.0
 
     def __post_init__(self) -> None:
+        if self.catchup_default not in tuple(Missed):
+            raise ConfigurationError(
+                f"setting catchup_default is {self.catchup_default!r}; expected {' | '.join(Missed)}"
+            )
+        if not isinstance(self.strict_ids, bool):
+            raise ConfigurationError(f"setting strict_ids is {self.strict_ids!r}; expected True or False")
         for field in fields(self):
             value = getattr(self, field.name)
+            if field.name in ("catchup_default", "strict_ids"):
+                continue
             if not isinstance(value, int | float) or isinstance(value, bool) or value < 0:
                 raise ConfigurationError(f"setting {field.name} is {value!r}; expected a number, 0 or more")
         if self.concurrency < 1 or self.fire_batch < 1 or self.poll <= 0:

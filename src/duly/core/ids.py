@@ -67,6 +67,11 @@ def is_id(text: str) -> bool:
     return _UUID.fullmatch(text) is not None
 
 
+def is_uuid7(text: str) -> bool:
+    """Tell whether a text is an id of the kind that duly makes itself."""
+    return is_id(text) and text[14] == "7" and text[19] in "89ab"
+
+
 def is_key(text: str) -> bool:
     """Tell whether a text may be a schedule's key."""
     return _KEY.fullmatch(text) is not None

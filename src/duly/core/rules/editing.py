@@ -40,6 +40,10 @@ class Change:
     changed: tuple[str, ...] = ()
     skips: Sequence[SkippedWindows] = ()
 
+    def alters(self, schedule: Schedule) -> bool:
+        """Whether the schedule is another one afterwards; a change that repeats one before it is not dated."""
+        return self.definition is not None or self.facts != schedule.facts or self.cursor != schedule.cursor
+
 
 def pause(schedule: Schedule, now: int, *, reason: str | None, until: int | None = None, by: str | None) -> Change:
     """Stop firing until a resume. Pausing a paused schedule gives it the new reason and end.

@@ -34,7 +34,9 @@ def write_changes(now: int, changes: Sequence[tuple[Schedule, Change]]) -> Progr
     revisions: list[tuple[Any, ...]] = []
     trail: list[tuple[Any, ...]] = []
     for before, change in changes:
-        facts = change.facts if change.facts.updated_at == now else replace(change.facts, updated_at=now)
+        facts = change.facts
+        if facts.updated_at != now and change.alters(before):
+            facts = replace(facts, updated_at=now)
         schedule = Schedule(facts, change.definition or before.definition, change.cursor)
         after.append(schedule)
         if change.definition is not None:

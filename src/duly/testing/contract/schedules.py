@@ -129,6 +129,16 @@ class TestChangingSchedules:
         assert await trial.store.change_schedule(put.key, lambda found, now: None) == put
         assert await access.dump() == before
 
+    async def test_a_change_that_was_made_before_changes_nothing_more(self, trial: Trial, access: Access) -> None:
+        put, other = await trial.put(), await trial.put("other")
+        await trial.cancel(put)
+        before = await access.dump()
+        trial.clock.move(seconds=1)
+        await trial.cancel(put)
+        await trial.pause(put)
+        await trial.resume(other)
+        assert await access.dump() == before
+
     async def test_an_unknown_or_foreign_schedule_is_not_changed(self, trial: Trial) -> None:
         put = await trial.put(tenant="ours")
         asked: list[Schedule] = []

@@ -1,0 +1,55 @@
+"""What the acceptance tests share: both stores, the command line in this process, and a view of all rows."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import apsw
+import psycopg
+import pytest
+from click.testing import CliRunner, Result
+
+from duly.cli import main
+from duly.testing.contract import TABLES, Dump, sorted_rows
+from tests.engine.conftest import clock, lab
+from tests.stores import select_sql
+
+__all__ = ["clock", "lab"]
+
+Duly = Callable[..., Result]
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:////{str(tmp_path / 'duly.db').lstrip('/')}"
+    return str(request.getfixturevalue("fresh_postgres"))
+
+
+@pytest.fixture
+def duly(url: str) -> Duly:
+    """Run ``duly`` on the store of the test, in this process."""
+    runner = CliRunner()
+
+    def run(*arguments: str) -> Result:
+        return runner.invoke(main, list(arguments), env={"DULY_DATABASE_URL": url}, prog_name="duly")
+
+    return run
+
+
+def execute(url: str, statement: str) -> list[Any]:
+    """Do something to a database behind duly's back."""
+    if url.startswith("sqlite"):
+        connection = apsw.Connection(url.removeprefix("sqlite:///"))
+        try:
+            return list(connection.execute(statement))
+        finally:
+            connection.close()
+    with psycopg.connect(url, autocommit=True) as postgres:
+        done = postgres.execute(statement.encode())
+        return done.fetchall() if done.description else []
+
+
+def snapshot(url: str) -> Dump:
+    """All rows of all tables; what did not change anything leaves it equal."""
+    return {table: sorted_rows(execute(url, select_sql(f"duly_{table}", cols))) for table, cols in TABLES.items()}

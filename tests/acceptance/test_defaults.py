@@ -1,0 +1,79 @@
+"""Defaults that the sources disagree about: which one holds, and the setting that gives the other."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+import httpx2
+import pytest
+
+from duly import CatchUp, Duly, Every, Settings
+from duly.api.application import application
+from duly.core.errors import ValidationFailed
+
+Opened = Callable[[Settings], AbstractAsyncContextManager[Duly]]
+UUID7 = "01890a5d-ac96-774b-bcce-b302099a8057"
+
+
+@pytest.fixture
+def opened(url: str) -> Opened:
+    """An app with these settings, open and not started."""
+
+    @asynccontextmanager
+    async def open(settings: Settings) -> AsyncIterator[Duly]:
+        app = Duly(url, settings=settings)
+        await app.open()
+        try:
+            yield app
+        finally:
+            await app.close()
+
+    return open
+
+
+def rest(app: Duly) -> httpx2.AsyncClient:
+    transport = httpx2.ASGITransport(app=application(app))
+    return httpx2.AsyncClient(transport=transport, base_url="http://duly/api/v1")
+
+
+async def test_missed_windows_fire_once_by_default_and_a_setting_gives_s1_s_skip(opened: Opened) -> None:
+    async with opened(Settings()) as app:
+        assert (await app.schedules.create("ours", Every("1h"), job="work")).catch_up.policy == "latest"
+    async with opened(Settings(catchup_default="skip")) as app:
+        made = await app.schedules.create("theirs", Every("1h"), job="work")
+        assert made.catch_up == CatchUp("skip")  # type: ignore[arg-type]
+        named = await app.schedules.create("named", Every("1h"), job="work", catch_up="all")
+        assert named.catch_up.policy == "all", "a schedule's own word wins"
+        back = await app.schedules.update("named", catch_up=None)  # type: ignore[arg-type]
+        assert back.catch_up.policy == "skip"
+        assert (await app.schedules.put("put", Every("1h"), "work")).schedule.catch_up.policy == "skip"
+        async with rest(app) as client:
+            body = {"name": "x", "everyMs": 60_000, "jobType": "work"}
+            answers = [
+                await client.post("/schedules", json=body | extra)
+                for extra in ({}, {"catchUp": None}, {"catchUp": {"maxRuns": 5}})
+            ]
+        assert [answer.json()["catchUp"]["policy"] for answer in answers] == ["skip"] * 3
+        ours = await app.schedules.get("ours")
+        assert ours is not None
+        assert ours.catch_up.policy == "latest", "what is stored stays"
+
+
+async def test_ids_of_the_metadata_are_any_text_unless_strict_ids_asks_for_uuid7(opened: Opened) -> None:
+    names = ("owner_id", "tenant_id", "correlation_id", "client_request_id")
+    async with opened(Settings()) as app:
+        await app.schedules.create("free", Every("1h"), job="work", metadata=dict.fromkeys(names, "any text"))
+    async with opened(Settings(strict_ids=True)) as app:
+        for name in names:
+            for wrong in ("u42", UUID7.upper(), UUID7.replace("-774b", "-474b")):
+                with pytest.raises(ValidationFailed, match="version 7") as refused:
+                    await app.schedules.create("strict", Every("1h"), job="work", metadata={name: wrong})
+                assert refused.value.field == f"metadata.{name}"
+        assert await app.schedules.get("strict") is None
+        made = await app.schedules.create("strict", Every("1h"), job="work", metadata=dict.fromkeys(names, UUID7))
+        assert set(made.metadata.values()) == {UUID7}
+        with pytest.raises(ValidationFailed, match="version 7"):
+            await app.schedules.update("strict", metadata={"owner_id": "u42"})
+        async with rest(app) as client:
+            body = {"name": "x", "everyMs": 60_000, "jobType": "work", "metadata": {"ownerId": "u42"}}
+            answer = await client.post("/schedules", json=body)
+        assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "/metadata/ownerId")
