@@ -10,6 +10,8 @@ from dataclasses import dataclass
 CONTRACT = ("tests/contract/test_store_contract.py", "-k", "sqlite-memory")
 CONTRACT_PG = ("tests/contract/test_store_contract.py", "-k", "postgres and not wheel")
 BESIDE_PG = ("tests/contract/test_side_by_side.py", "-k", "postgres")
+REDRIVING = (CONTRACT[0], "-k", "sqlite-memory and (Redriv or Dead)")
+REDRIVING_PG = (CONTRACT[0], "-k", "postgres and not wheel and (Redriv or Dead)")
 ENGINE = ("tests/engine", "-k", "sqlite")
 
 
@@ -145,5 +147,38 @@ MUTANTS = (
             "sqlite", ("hold_session",), "WHERE session = :session", "WHERE 1 OR session = :session UNION SELECT 1"
         ),
         (CONTRACT,),
+    ),
+    Mutant(
+        "redrive-unlocked",
+        "a redrive looks at the dead row without locking it",
+        _queries("postgres", ("lock_dead",), "FOR UPDATE", ""),
+        (REDRIVING_PG,),
+    ),
+    Mutant(
+        "redrive-forgets-the-fence",
+        "a redriven run starts with a new fence, so that an attempt from before can end it",
+        _queries(
+            "sqlite", ("revive_runs",), "h.max_attempts, h.fence, h.timeout_ms", "h.max_attempts, 0, h.timeout_ms"
+        ),
+        (REDRIVING,),
+    ),
+    Mutant(
+        "redrive-any-death",
+        "a redrive answers whatever death the run has now, not the one it was asked about",
+        (("src/duly/store/methods/dead_letters.py", "ref.fence in (None, run.fence)", "True"),),
+        (REDRIVING,),
+    ),
+    Mutant(
+        "handler-after-the-death",
+        "the run of the on_dead handler is made in a transaction after the one that ends the dead run",
+        (
+            (
+                "src/duly/store/sqlite/running.py",
+                "answers.append(execute(cursor, one))",
+                'answers.append(execute(cursor, one)); one.name == "finish_runs" and'
+                ' [cursor.execute(word) for word in ("COMMIT", "BEGIN IMMEDIATE")]',
+            ),
+        ),
+        ((CONTRACT[0], "-k", "sqlite-memory and settle_deaths"),),
     ),
 )
