@@ -23,7 +23,7 @@ from __future__ import annotations
 import pytest
 
 _PARTS = (
-    "backfilling bulk catching_up changes claiming dead firing keeping listing overlap queues repeating schedules "
+    "backfilling bulk catching_up changes claiming dead firing keeping listing overlap queues redriving repeating schedules "
     "sessions settling stopping suspects topics trial"
 )
 pytest.register_assert_rewrite(*(f"duly.testing.contract.{part}" for part in _PARTS.split()))
@@ -38,7 +38,6 @@ from duly.testing.contract.dead import (  # noqa: E402
     TestDeadLetters,
     TestOnDead,
     TestRedriving,
-    TestRedrivingObeysOverlap,
 )
 from duly.testing.contract.firing import TestFiring, TestGrabbing  # noqa: E402
 from duly.testing.contract.fixtures import access, clock, trial  # noqa: E402
@@ -51,6 +50,7 @@ from duly.testing.contract.queues import (  # noqa: E402
     TestPausedQueues,
     TestRates,
 )
+from duly.testing.contract.redriving import TestRedrivingObeysOverlap  # noqa: E402
 from duly.testing.contract.repeating import TestRepeating  # noqa: E402
 from duly.testing.contract.schedules import TestChangingSchedules, TestPuttingSchedules  # noqa: E402
 from duly.testing.contract.sessions import TestLeases, TestSessions  # noqa: E402

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from duly.core.dead import OnDead
-from duly.core.policy import Overlap
 from duly.core.run import Completed, Failed, Lost, Run, RunStatus
 from duly.store.values import DeadFilter, DeadRef, Done, Handled, Redrive
 from duly.testing.contract.access import Access
@@ -298,86 +297,6 @@ class TestRedriving:
         await worker.settle(await worker.claim_one(), Lost("gone"))
         await redrive(trial, await trial.run(run))
         assert (await worker.claim_one()).suspect
-
-
-class TestRedrivingObeysOverlap:
-    async def _three_dead(self, trial: Trial, **words: Any) -> list[Run]:
-        put = await trial.put(**words)
-        worker = await trial.worker()
-        for _ in range(3):
-            trial.clock.move(minutes=1)
-            await worker.beat()
-            await trial.fire()
-            await worker.fail(await worker.claim_one(), fatal=True)
-        return await trial.runs(put)
-
-    @pytest.mark.parametrize("overlap", [Overlap.SKIP, Overlap.QUEUE, Overlap.CANCEL_PREVIOUS])
-    async def test_redriven_runs_go_one_after_another_oldest_first(self, trial: Trial, overlap: Overlap) -> None:
-        dead = await self._three_dead(trial, overlap=overlap)
-        answers = await trial.store.redrive([Redrive(dead=DeadRef(run.id)) for run in dead[::-1]])
-        assert {answer.outcome for answer in answers} == {Done.DONE}
-        worker = await trial.worker()
-        went = []
-        for n in range(3):
-            claim = await worker.claim_one()
-            went.append(claim.id)
-            await (worker.fail(claim, fatal=True) if n == 1 else worker.complete(claim))
-        assert went == [run.id for run in dead]
-        assert [(await trial.run(run)).status for run in dead] == ["completed", "failed", "completed"]
-
-    async def test_redriven_runs_that_may_overlap_go_at_once(self, trial: Trial) -> None:
-        dead = await self._three_dead(trial, overlap=Overlap.ALLOW)
-        await trial.store.redrive([Redrive(dead=DeadRef(run.id)) for run in dead])
-        assert len(await (await trial.worker()).claim()) == 3
-
-    async def test_redriven_runs_keep_to_max_concurrent(self, trial: Trial) -> None:
-        dead = await self._three_dead(trial, overlap=Overlap.ALLOW, max_concurrent=2)
-        await trial.store.redrive([Redrive(dead=DeadRef(run.id)) for run in dead])
-        worker = await trial.worker()
-        first, _ = await worker.claim()
-        await worker.complete(first)
-        assert (await worker.claim_one()).id == dead[2].id
-
-    async def test_a_forced_redrive_waits_for_nobody(self, trial: Trial) -> None:
-        dead = await self._three_dead(trial)
-        await trial.store.redrive([Redrive(dead=DeadRef(run.id), force=True) for run in dead])
-        assert len(await (await trial.worker()).claim()) == 3
-
-    async def test_only_so_many_redriven_runs_wait_and_the_rest_stay_dead(
-        self, trial: Trial, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr("duly.core.rules.overlap.MOST_REDRIVEN", 2)
-        dead = await self._three_dead(trial)
-        answers = await trial.store.redrive([Redrive(dead=DeadRef(run.id)) for run in dead])
-        assert [answer.outcome for answer in answers] == [Done.DONE, Done.DONE, Done.LANE_FULL]
-        assert [(await trial.run(run)).dead for run in dead] == [False, False, True]
-        assert (await redrive(trial, dead[2], force=True)).outcome is Done.DONE
-
-    async def test_a_redriven_run_waits_for_the_window_that_runs(self, trial: Trial) -> None:
-        *_, dead = await self._three_dead(trial)
-        worker = await trial.worker()
-        trial.clock.move(minutes=1)
-        await worker.beat()
-        await trial.fire()
-        running = await worker.claim_one()
-        await redrive(trial, dead)
-        assert await worker.claim() == []
-        await worker.complete(running)
-        await trial.store.release_stuck_lanes(limit=10)
-        assert (await worker.claim_one()).id == dead.id
-
-    async def test_the_failures_of_a_schedule_start_from_none_after_a_redriven_success(self, trial: Trial) -> None:
-        put = await trial.put(pause_after_failures=3)
-        worker = await trial.worker()
-        trial.clock.move(minutes=1)
-        await worker.beat()
-        await trial.fire()
-        claim = await worker.claim_one()
-        await worker.fail(claim, fatal=True)
-        assert (await trial.schedule(put)).cursor.failures == 1
-        await redrive(trial, await trial.run(claim))
-        await worker.complete(await worker.claim_one())
-        assert (await trial.schedule(put)).cursor.failures == 0
 
 
 class TestOnDead:
