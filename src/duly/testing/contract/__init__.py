@@ -20,13 +20,11 @@ pytest-asyncio has to be in its mode ``auto``.
 
 from __future__ import annotations
 
+from pkgutil import iter_modules
+
 import pytest
 
-_PARTS = (
-    "backfilling bulk catching_up changes claiming dead firing keeping listing overlap queues redriving repeating schedules "
-    "sessions settling stopping suspects topics trial"
-)
-pytest.register_assert_rewrite(*(f"duly.testing.contract.{part}" for part in _PARTS.split()))
+pytest.register_assert_rewrite(*(f"{__name__}.{part.name}" for part in iter_modules(__path__)))
 
 from duly.testing.contract.access import Access, Crash  # noqa: E402  # after the line that lets pytest explain asserts
 from duly.testing.contract.backfilling import TestBackfilling  # noqa: E402
