@@ -54,6 +54,7 @@ class Reason(StrEnum):
 
     MISSED = "missed"
     TOO_LATE = "too_late"
+    EXCLUDED = "excluded"
     OVERLAP = "overlap"
     QUEUE_FULL = "queue_full"
     SUPERSEDED = "superseded"
@@ -121,6 +122,7 @@ class SkippedWindows:
     queue: str
     reason: Reason
     fired_at: int
+    detail: str | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -193,6 +195,7 @@ class Run:
     cancel_requested: bool = False
     hold: int = Hold.NONE
     reason: str | None = None
+    reason_detail: str | None = None
     error_message: str | None = None
     instance: str | None = None
     payload_json: str | None = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -87,6 +87,8 @@ class Definition:
     priority: int = 0
     pause_after_failures: int | None = None
     fire_current_window: bool = False
+    calendars: tuple[str, ...] = ()
+    exclude_dates: tuple[date, ...] = ()
 
     @property
     def uses_lane(self) -> bool:
@@ -275,6 +277,15 @@ class Schedule(RestNames):
     @property
     def jitter(self) -> Jitter | None:
         return self.definition.jitter
+
+    @property
+    def calendars(self) -> tuple[str, ...]:
+        """The names of the calendars on whose dates it does not fire."""
+        return self.definition.calendars
+
+    @property
+    def exclude_dates(self) -> tuple[date, ...]:
+        return self.definition.exclude_dates
 
     @property
     def queue(self) -> str:

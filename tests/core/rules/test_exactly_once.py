@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from duly.core.policy import CatchUp, Missed, Overlap
+from duly.core.rules.excluding import Exclusions
 from duly.core.rules.firing import FireRules, Plan, plan
 from duly.core.rules.overlap import in_lane, lane_release
-from duly.core.run import Hold, OpenRun
+from duly.core.run import Hold, OpenRun, Reason
 from duly.core.schedule import Cursor, Definition
 from duly.core.timing import Cron, Every, Jitter
 from tests.core.rules.making import HOUR, MINUTE, SECOND, T0, created, define
@@ -53,10 +54,18 @@ class World:
     open_runs: dict[str, OpenRun] = field(default_factory=dict)
     fired: list[int] = field(default_factory=list)
     skipped: list[int] = field(default_factory=list)
+    excluded: list[int] = field(default_factory=list)
+    exclusions: Exclusions | None = None
 
     def fire(self, now: int, budget: int) -> Plan:
         made = plan(
-            self.cursor, self.definition, list(self.open_runs.values()), now=now, rules=FireRules(), budget=budget
+            self.cursor,
+            self.definition,
+            list(self.open_runs.values()),
+            now=now,
+            rules=FireRules(),
+            budget=budget,
+            exclusions=self.exclusions,
         )
         assert len(made.runs) <= budget
         for run_id in made.cancel_waiting:
@@ -74,6 +83,8 @@ class World:
             covered = list(self.definition.timing.between_ms(row.since - 1, row.window_at))
             assert (len(covered), covered[0], covered[-1]) == (row.windows, row.since, row.window_at)
             self.skipped += covered
+            if row.reason is Reason.EXCLUDED:
+                self.excluded += covered
         self._move(made.cursor, now)
         self.check_overlap()
         return made

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from duly.core.policy import Missed
 from duly.core.rules.draft import Draft
-from duly.core.rules.missed import sort_out
+from duly.core.rules.excluding import Exclusions, excluded_window, steps_excluding
+from duly.core.rules.missed import Dropped, sort_out
 from duly.core.rules.plans import FireRules, Plan, moved, new_run, unmoved
 from duly.core.rules.starting import first_cursor
 from duly.core.rules.windows import Windows, fire_instant, next_window, within_end
@@ -31,22 +32,24 @@ def plan(
     rules: FireRules,
     tenant: str = "",
     budget: int = 50,
+    exclusions: Exclusions | None = None,
 ) -> Plan:
     """Deal with the windows whose instant has come, at most ``budget`` of them; the rest stays due.
 
     ``open_runs`` are all runs of the schedule that have not ended. A parked cursor (``fire_at`` is None) is left
-    alone. When nothing is due, only ``fire_at`` may change.
+    alone. When nothing is due, only ``fire_at`` may change. Windows on dates of ``exclusions`` are dropped.
     """
     window, fire_at = cursor.next_window_at, cursor.fire_at
     if window is None or fire_at is None:
         return unmoved(cursor, window, None)
     if budget <= 0:
         return unmoved(cursor, window, fire_at)
-    plain = None if open_runs else _plan_plain(cursor, definition, window, now, rules, tenant)
-    if plain is not None:
-        return plain
+    if not open_runs and (exclusions is None or exclusions.excludes(window) is None):
+        plain = _plan_plain(cursor, definition, window, now, rules, tenant)
+        if plain is not None:
+            return plain
     draft = Draft(cursor, definition, open_runs, now, rules, tenant)
-    return _plan_backlog(draft, window, fire_at, min(budget, rules.per_schedule))
+    return _plan_backlog(draft, window, fire_at, min(budget, rules.per_schedule), exclusions)
 
 
 def _plan_plain(
@@ -81,7 +84,9 @@ def _may_end(cursor: Cursor, definition: Definition, following: int) -> bool:
     return definition.end_at is not None and following > definition.end_at
 
 
-def _plan_backlog(draft: Draft, window: int, fire_at: int, limit: int) -> Plan:
+def _plan_backlog(
+    draft: Draft, window: int, fire_at: int, limit: int, exclusions: Exclusions | None
+) -> Plan:
     """Deal with any number of windows, under all policies."""
     cursor, definition = draft.cursor, draft.definition
     first = within_end(definition, window)
@@ -96,9 +101,9 @@ def _plan_backlog(draft: Draft, window: int, fire_at: int, limit: int) -> Plan:
         return unmoved(cursor, first, fire_at)
     if not draft.spent:
         if prompt:
-            _deal_with_prompt(draft, windows, fire_at, limit)
+            _deal_with_prompt(draft, windows, fire_at, limit, exclusions)
         else:
-            _deal(draft, windows, limit)
+            _deal(draft, windows, limit, exclusions)
     return draft.close(windows)
 
 
@@ -110,29 +115,35 @@ def _is_prompt(cursor: Cursor, fire_at: int, natural: int) -> bool:
     return fire_at > natural and (cursor.error is None or cursor.window_at is None)
 
 
-def _deal_with_prompt(draft: Draft, windows: Windows, due_at: int, limit: int) -> None:
+def _deal_with_prompt(
+    draft: Draft, windows: Windows, due_at: int, limit: int, exclusions: Exclusions | None
+) -> None:
     """Deal first with a window that is due since ``due_at``, however old it is."""
-    draft.offer(windows.first, due_at)
-    rest = windows.following(windows.first)
+    first = windows.first
+    by = None if exclusions is None else exclusions.excludes(first)
+    if by is None:
+        draft.offer(first, due_at)
+    else:
+        draft.drop(excluded_window(first, by))
+    rest = windows.following(first)
     if rest is not None and not draft.spent:
-        _deal(draft, Windows(draft.definition, rest), limit - 1)
+        _deal(draft, Windows(draft.definition, rest), limit - 1, exclusions)
 
 
-def _deal(draft: Draft, windows: Windows, limit: int) -> None:
+def _deal(draft: Draft, windows: Windows, limit: int, exclusions: Exclusions | None) -> None:
     """Hand the windows whose instant has come to the draft, oldest first."""
-    definition = draft.definition
-    backlog = sort_out(windows, definition, now=draft.now, grace_ms=draft.rules.grace_ms, limit=limit)
-    for dropped in backlog.dropped:
-        draft.drop(dropped)
+    definition, now, grace_ms = draft.definition, draft.now, draft.rules.grace_ms
+    if exclusions is None:
+        steps = sort_out(windows, definition, now=now, grace_ms=grace_ms, limit=limit).steps
+    else:
+        steps = steps_excluding(windows, definition, exclusions, now=now, grace_ms=grace_ms, limit=limit)
     in_line = definition.catch_up.policy is Missed.ALL
-    for window in backlog.missed:
+    for step in steps:
         if draft.spent:
             return
-        if in_line:
-            draft.fire_in_line(window)
+        if isinstance(step, Dropped):
+            draft.drop(step)
+        elif step.missed and in_line:
+            draft.fire_in_line(step.window)
         else:
-            draft.offer(window, fire_instant(definition, window))
-    for window in backlog.due:
-        if draft.spent:
-            return
-        draft.offer(window, fire_instant(definition, window))
+            draft.offer(step.window, fire_instant(definition, step.window))

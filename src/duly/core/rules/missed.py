@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from duly.core.policy import Missed, Overlap
@@ -18,15 +18,34 @@ class Dropped(NamedTuple):
     since: int
     until: int
     windows: int
+    detail: str | None = None
+
+
+class Kept(NamedTuple):
+    """A window that is to fire, if overlap lets it."""
+
+    window: int
+    missed: bool
+
+
+Step = Dropped | Kept
 
 
 @dataclass(slots=True)
 class Backlog:
     """The windows whose instant has come, oldest first: dropped ones, then missed ones that fire, then due ones."""
 
-    dropped: list[Dropped]
-    missed: list[int]
-    due: list[int]
+    dropped: list[Dropped] = field(default_factory=list)
+    missed: list[int] = field(default_factory=list)
+    due: list[int] = field(default_factory=list)
+
+    @property
+    def kept(self) -> list[Kept]:
+        return [*(Kept(window, True) for window in self.missed), *(Kept(window, False) for window in self.due)]
+
+    @property
+    def steps(self) -> list[Step]:
+        return [*self.dropped, *self.kept]
 
 
 def sort_out(windows: Windows, definition: Definition, *, now: int, grace_ms: int, limit: int) -> Backlog:
@@ -34,7 +53,7 @@ def sort_out(windows: Windows, definition: Definition, *, now: int, grace_ms: in
 
     Less than ``grace_ms`` late is due. What was missed is counted, not walked through, unless it is to fire.
     """
-    backlog = Backlog([], [], [])
+    backlog = Backlog()
     newest = windows.newest_at(now)
     if newest is None:
         return backlog

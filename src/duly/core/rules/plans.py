@@ -86,6 +86,7 @@ def skipped_row(cursor: Cursor, definition: Definition, dropped: Dropped, now: i
         queue=definition.queue,
         reason=dropped.reason,
         fired_at=now,
+        detail=dropped.detail,
     )
 
 

@@ -107,6 +107,8 @@ def _definition(definition: Definition) -> dict[str, Any]:
         "jitter": d.jitter and {"min_ms": d.jitter.min_ms, "max_ms": d.jitter.max_ms},
         "start_at": _instant(d.start_at),
         "end_at": _instant(d.end_at),
+        "calendars": list(d.calendars),
+        "exclude_dates": [day.isoformat() for day in d.exclude_dates],
     }
     if d.target.kind is not TargetKind.TOPIC and d.target.topic is not None:
         words["topic"] = d.target.topic
