@@ -11,6 +11,7 @@ from copy import deepcopy
 from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any
 
+from duly.core.calendar import Calendar
 from duly.core.change import Action, ScheduleChange
 from duly.core.dead import OnDead
 from duly.core.errors import ClientRequestIdInUse, DulyError, KeyInUse, RunActive, StoreUnavailable
@@ -73,6 +74,7 @@ from duly.store.values import (
     Triggered,
 )
 from duly.testing.contract.tables import TABLES, Dump, sorted_rows
+from tests.differential.calendars import CalendarModel
 from tests.differential.dead import DeadModel, RedriveRow
 from tests.differential.operating import OperatingModel, OperationRow
 
@@ -161,7 +163,7 @@ class RevisionRow:
     made_by: str | None
 
 
-class Model(DeadModel, OperatingModel):
+class Model(DeadModel, CalendarModel, OperatingModel):
     """A ``Store`` in memory. Every method is one step: nothing runs beside it."""
 
     name = "model"
@@ -184,6 +186,7 @@ class Model(DeadModel, OperatingModel):
         self.redrives: dict[tuple[str, int], RedriveRow] = {}
         self.dead_handlers: dict[str, OnDead] = {}
         self.queues: dict[str, QueueState] = {}
+        self.calendars: dict[tuple[str, str], Calendar] = {}
 
     async def open(self) -> None: ...
 
@@ -226,6 +229,7 @@ class Model(DeadModel, OperatingModel):
             "leases": [(role, *lease) for role, lease in self.leases.items()],
             "redrives": map(astuple, self.redrives.values()),
             "dead_handlers": map(astuple, self.dead_handlers.values()),
+            "calendars": self._calendar_rows(),
             "queues": [(*astuple(queue), queue.governed) for queue in self.queues.values()],
         }
         return {table: sorted_rows(rows[table]) for table in TABLES}
@@ -244,6 +248,9 @@ class Model(DeadModel, OperatingModel):
             cursor = first_cursor(facts.id, item.definition, now=now, slot=0, paused=facts.paused_at is not None)
         except DulyError as error:
             return error
+        unknown = self._unknown_calendar(facts, item.definition)
+        if unknown is not None:
+            return unknown
         if self._in_the_way(facts):
             return None
         cursor.slot = self.tenants[facts.tenant] = self.tenants.get(facts.tenant, 0) + 1
@@ -301,6 +308,10 @@ class Model(DeadModel, OperatingModel):
             schedule = Schedule(self.facts[schedule.id], self._definition(schedule.id), self.cursors[schedule.id])
             try:
                 changed = change(schedule, now)
+                if changed is not None and changed.definition is not None:
+                    unknown = self._unknown_calendar(schedule.facts, changed.definition)
+                    if unknown is not None:
+                        raise unknown
             except DulyError:
                 vars(self).update(before)
                 raise
@@ -314,7 +325,7 @@ class Model(DeadModel, OperatingModel):
         dated = replace(changed.facts, updated_at=now) if changed.alters(before) else changed.facts
         facts = self.facts[changed.facts.id] = dated
         self.cursors[facts.id] = changed.cursor
-        for skip in changed.skips:
+        for skip in self._parted(changed.skips, before.definition, facts.tenant):
             self._skip(skip, facts.tenant)
         if changed.definition is not None:
             self.revisions[facts.id, facts.revision] = RevisionRow(
@@ -373,7 +384,7 @@ class Model(DeadModel, OperatingModel):
     async def list_schedules(self, where: ScheduleFilter, *, limit: int, after: str | None = None) -> Page[Schedule]:
         def wanted(schedule: Schedule) -> bool:
             facts = schedule.facts
-            _, job, topic = _derived(schedule.definition)
+            _, job, topic, _ = _derived(schedule.definition)
             return (
                 facts.deleted_at is None
                 and where.tenant in (None, facts.tenant)
@@ -445,7 +456,14 @@ class Model(DeadModel, OperatingModel):
             definition = self.revisions[cursor.schedule_id, cursor.revision].definition
             try:
                 planned = plan(
-                    cursor, definition, open_runs, now=now, rules=rules, tenant=tenant, budget=limit - windows
+                    cursor,
+                    definition,
+                    open_runs,
+                    now=now,
+                    rules=rules,
+                    tenant=tenant,
+                    budget=limit - windows,
+                    exclusions=self._exclusions(definition, tenant),
                 )
             except Exception as error:  # noqa: BLE001  # a broken schedule is set aside, whatever broke it
                 text = f"{type(error).__name__}: {error}"
@@ -487,6 +505,7 @@ class Model(DeadModel, OperatingModel):
     def _skip(self, skip: SkippedWindows, tenant: str) -> None:
         if skip.id not in self.runs and skip.id not in self.history:
             row = asdict(skip) | {"reason": skip.reason.value}
+            row["error"] = row.pop("detail")
             at = skip.fired_at
             self.history[skip.id] = EndedRow(
                 **row, kind="window", tenant=tenant, status="skipped", due_at=at, finished_at=at
@@ -638,7 +657,8 @@ class Model(DeadModel, OperatingModel):
             cancel_requested=is_open and row.cancel_at is not None,
             hold=row.hold if is_open else 0,
             reason=None if is_open else row.reason,
-            error_message=None if is_open else row.error,
+            reason_detail=row.error if not is_open and row.status == "skipped" else None,
+            error_message=None if is_open or row.status == "skipped" else row.error,
             instance=instance.name if instance else None,
             payload_json=payload,
             result_json=None if is_open else row.result,
@@ -1041,11 +1061,12 @@ class Model(DeadModel, OperatingModel):
         return resumed
 
 
-def _derived(definition: Definition) -> tuple[str, str, str | None]:
-    """Kind, job and topic: what lists filter by."""
+def _derived(definition: Definition) -> tuple[str, str, str | None, str | None]:
+    """Kind, job, topic and calendars: what is looked for in the definitions."""
     timing, target = definition.timing, definition.target
     kind = "cron" if isinstance(timing, Cron) else "interval" if isinstance(timing, Every) else "once"
-    return kind, target.handler, target.name if target.kind is TargetKind.TOPIC else target.topic
+    topic = target.name if target.kind is TargetKind.TOPIC else target.topic
+    return kind, target.handler, topic, encode_words(definition.calendars) if definition.calendars else None
 
 
 def _without_payload(schedule: Schedule) -> Schedule:

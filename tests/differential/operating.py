@@ -14,9 +14,10 @@ from duly.core.operation import Operation, OperationKind, OperationStatus
 from duly.core.rules import bulk
 from duly.core.rules.backfilling import backfill_runs, past_windows
 from duly.core.rules.editing import Change
+from duly.core.rules.excluding import Exclusions
 from duly.core.rules.firing import FireRules
 from duly.core.run import NewRun, OpenRun
-from duly.core.schedule import Schedule
+from duly.core.schedule import Definition, Schedule
 from duly.runtime.clock import Clock
 from duly.store.orders import (
     BackfillOrder,
@@ -63,6 +64,9 @@ class OperatingModel:
         raise NotImplementedError
 
     def _apply(self, changed: Change, now: int) -> None:
+        raise NotImplementedError
+
+    def _exclusions(self, definition: Definition, tenant: str) -> Exclusions | None:
         raise NotImplementedError
 
     def _find(self, ref: str, tenant: str | None) -> Schedule | None:
@@ -112,7 +116,8 @@ class OperatingModel:
         if new.id not in self.operations:
             order = new.order
             assert isinstance(order, BackfillOrder)
-            windows = past_windows(schedule.definition, order.since, order.until, now)
+            exclusions = self._exclusions(schedule.definition, schedule.facts.tenant)
+            windows = past_windows(schedule.definition, order.since, order.until, now, exclusions)
             runs = backfill_runs(
                 schedule,
                 self._open_runs(schedule.id),

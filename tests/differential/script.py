@@ -5,11 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
+from duly.core.calendar import DateRange, Days, MonthDay
 from duly.core.dead import OnDead
 from duly.core.ids import uuid7
+from duly.core.instants import to_datetime
 from duly.core.policy import Backoff, CatchUp, Missed, Overlap, Retry
 from duly.core.queue import QueueState
 from duly.core.rules import editing
@@ -29,6 +31,7 @@ from duly.store.values import (
     Fired,
     Grab,
     Instance,
+    NewCalendar,
     NewRequest,
     NewSchedule,
     Redrive,
@@ -136,6 +139,8 @@ class Script:
             priority=draw.choice((0, 0, 5)),
             pause_after_failures=draw.choice((None, None, 1)),
             fire_current_window=draw.random() < 0.1,
+            calendars=draw.choice(((), (), (), ("c1",), ("c2", "c1"))),
+            exclude_dates=draw.choice(((), (), (), (self._today(),))),
         )
 
     def _timing(self) -> Timing:
@@ -182,7 +187,19 @@ class Script:
         draw = self._draw
         other = self._definition(schedule.key)
         names = draw.sample(
-            ("timing", "payload", "overlap", "max_queued", "catch_up", "jitter", "max_runs", "retry"), 2
+            (
+                "timing",
+                "payload",
+                "overlap",
+                "max_queued",
+                "catch_up",
+                "jitter",
+                "max_runs",
+                "retry",
+                "calendars",
+                "exclude_dates",
+            ),
+            2,
         )
         definition = replace(schedule.definition, **{name: getattr(other, name) for name in names})
         expected = draw.choice((None, schedule.revision, schedule.revision + 1))
@@ -529,6 +546,48 @@ class Script:
         name = self._draw.choice((None, "q1", "q3", "none"))
         return Operation(f"list queues {name}", lambda store: store.list_queues(name), writes=False)
 
+    # Calendars
+
+    def put_calendar(self) -> Operation:
+        draw, today = self._draw, self._today()
+        tomorrow = today + timedelta(days=1)
+        days = draw.choice(
+            (
+                Days(),
+                Days((today,)),
+                Days((tomorrow,)),
+                Days(ranges=(DateRange(tomorrow, tomorrow + timedelta(days=1)),)),
+                Days(yearly=(MonthDay(today.month, today.day), MonthDay(2, 29))),
+            )
+        )
+        new = NewCalendar(
+            id=self._id(),
+            name=draw.choice(("c1", "c1", "c2", "c3")),
+            tenant=draw.choice(self._tenants),
+            days=days,
+            description=draw.choice((None, "holidays")),
+            by=draw.choice((None, "ann")),
+        )
+        return Operation(f"put calendar {new}", lambda store: store.put_calendar(new))
+
+    def delete_calendar(self) -> Operation:
+        name, tenant = self._draw.choice(("c1", "c2", "c3", "none")), self._draw.choice(self._tenants)
+        return Operation(f"delete calendar {name}", lambda store: store.delete_calendar(name, tenant=tenant))
+
+    def look_at_calendars(self) -> Operation:
+        draw = self._draw
+        tenant, limit, after = draw.choice((None, "", "acme")), draw.choice((1, 50)), draw.choice((None, self._id()))
+        looks: dict[str, Call] = {
+            "list": lambda store: store.list_calendars(tenant=tenant, limit=limit, after=after),
+            "get": lambda store: store.get_calendar("c1", tenant=tenant or ""),
+            "read": lambda store: store.read_days(["c1", "c2", "none"], tenant=tenant or ""),
+        }
+        look = draw.choice(sorted(looks))
+        return Operation(f"{look} calendars of {tenant}, {limit} after {after}", looks[look], writes=False)
+
+    def _today(self) -> date:
+        return to_datetime(self._clock.now()).date()
+
     # Sessions and keeping
 
     def open_session(self) -> Operation:
@@ -598,7 +657,7 @@ class Script:
     # Time, and doing it again
 
     def advance(self) -> Operation:
-        ms = self._draw.choice((1, 500, 2000, 2000, 10_000, 16_000, 60_000, 60_000, 400_000))
+        ms = self._draw.choice((1, 500, 2000, 2000, 10_000, 16_000, 60_000, 60_000, 400_000, 43_200_000))
         self._clock.move(milliseconds=ms)
         return Operation(f"advance {ms} ms", lambda store: store.now(), writes=False)
 
@@ -640,6 +699,9 @@ _WEIGHTS: list[tuple[Callable[[Script], Operation | None], int]] = [
     (Script.look_at_attempts, 2),
     (Script.change_queue, 4),
     (Script.look_at_queues, 2),
+    (Script.put_calendar, 5),
+    (Script.delete_calendar, 1),
+    (Script.look_at_calendars, 2),
     (Script.open_session, 3),
     (Script.beat, 6),
     (Script.close_session, 1),

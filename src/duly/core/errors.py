@@ -10,13 +10,16 @@
     │   ├── RetryPolicyInvalid         SCHEDULE_RETRY_POLICY_INVALID
     │   ├── PayloadTooLarge            PAYLOAD_TOO_LARGE
     │   └── ValidationFailed           VALIDATION_FAILED
+    │       └── CalendarUnknown            the same: a schedule names a calendar that is not there
     ├── NotFound                   SCHEDULE_JOB_NOT_FOUND
+    │   └── CalendarNotFound           CALENDAR_NOT_FOUND
     ├── Conflict                   the request is well formed, the state does not allow it
     │   ├── KeyInUse                   SCHEDULE_KEY_IN_USE
     │   ├── ClientRequestIdInUse       SCHEDULE_CLIENT_REQUEST_ID_IN_USE
     │   ├── NotCancellable             SCHEDULE_JOB_NOT_CANCELLABLE
     │   ├── RunActive                  SCHEDULE_RUN_ACTIVE
     │   ├── NotDead                    RUN_NOT_DEAD: only a run that failed for good can be redriven
+    │   ├── CalendarInUse              CALENDAR_IN_USE
     │   └── RevisionStale              SCHEDULE_REVISION_STALE
     ├── WaitTimeout                WAIT_TIMEOUT
     ├── LeaseLost                  LEASE_LOST: the store gave the run to a newer attempt
@@ -99,10 +102,30 @@ class ValidationFailed(Invalid):
     code = "VALIDATION_FAILED"
 
 
+class CalendarUnknown(ValidationFailed):
+    """A schedule names a calendar that is not there."""
+
+    def __init__(self, key: str, name: str) -> None:
+        super().__init__(
+            f"schedule {key!r}: there is no calendar {name!r}; put that one first, or leave it out",
+            field="calendars",
+            got=name,
+            expected="names of calendars",
+            key=key,
+        )
+
+
 class NotFound(DulyError):
     """No schedule or run has that id or key."""
 
     code = "SCHEDULE_JOB_NOT_FOUND"
+
+
+class CalendarNotFound(NotFound):
+    code = "CALENDAR_NOT_FOUND"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"there is no calendar {name[:200]!r}", ref=name)
 
 
 class Conflict(DulyError):
@@ -145,6 +168,19 @@ class RunActive(Conflict):
 
 class NotDead(Conflict):
     code = "RUN_NOT_DEAD"
+
+
+class CalendarInUse(Conflict):
+    code = "CALENDAR_IN_USE"
+
+    def __init__(self, name: str, schedules: int) -> None:
+        some = "1 schedule that has" if schedules == 1 else f"{schedules} schedules that have"
+        super().__init__(
+            f"calendar {name!r} is named by {some} not ended; take it from them first, or put it without dates",
+            name=name,
+            schedules=schedules,
+        )
+        self.schedules = schedules
 
 
 class RevisionStale(Conflict):

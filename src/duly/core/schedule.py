@@ -91,6 +91,11 @@ class Definition:
     exclude_dates: tuple[date, ...] = ()
 
     @property
+    def excludes(self) -> bool:
+        """Whether there are dates on which it does not fire."""
+        return bool(self.calendars or self.exclude_dates)
+
+    @property
     def uses_lane(self) -> bool:
         """Whether runs of this schedule may have to wait for one another."""
         return self.overlap in _LANED or self.max_concurrent is not None or self.catch_up.policy is Missed.ALL

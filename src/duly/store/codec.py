@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from datetime import timedelta
+from datetime import date, timedelta
 from functools import lru_cache
 from typing import Any
 
 import msgspec
 
+from duly.core.calendar import Calendar, DateRange, Days, MonthDay
 from duly.core.errors import DulyError
+from duly.core.instants import to_datetime, to_ms
 from duly.core.policy import Backoff, CatchUp, Missed, Overlap, Retry
 from duly.core.queue import QueueState
 from duly.core.run import OpenRun
@@ -32,7 +34,15 @@ class UnreadableDefinition(DulyError):
     code = "DEFINITION_UNREADABLE"
 
 
-class _Shape(msgspec.Struct):
+class _Days(msgspec.Struct, omit_defaults=True):
+    """What a stored calendar says."""
+
+    dates: tuple[date, ...] = ()
+    ranges: tuple[tuple[date, date], ...] = ()
+    yearly: tuple[tuple[int, int], ...] = ()
+
+
+class _Shape(msgspec.Struct, omit_defaults=True):
     """What a stored definition says, all but its key and payload: many schedules say the same."""
 
     timing: dict[str, Any]
@@ -51,8 +61,11 @@ class _Shape(msgspec.Struct):
     priority: int
     pause_after_failures: int | None
     fire_current_window: bool
+    calendars: tuple[str, ...] = ()
+    exclude_dates: tuple[date, ...] = ()
 
 
+_decode_days = msgspec.json.Decoder(_Days, strict=True).decode
 _decode_shape = msgspec.json.Decoder(_Shape, strict=True).decode
 _BETWEEN = ',"shape":'
 
@@ -78,6 +91,8 @@ def encode_body(definition: Definition) -> str:
         d.priority,
         d.pause_after_failures,
         d.fire_current_window,
+        d.calendars,
+        d.exclude_dates,
     )
     return f'{{"key":"{d.key}"{_BETWEEN}{_encode(shape).decode()}}}'
 
@@ -121,7 +136,52 @@ def _read_shape(text: str) -> dict[str, Any]:
         "priority": shape.priority,
         "pause_after_failures": shape.pause_after_failures,
         "fire_current_window": shape.fire_current_window,
+        "calendars": shape.calendars,
+        "exclude_dates": shape.exclude_dates,
     }
+
+
+def encode_days(days: Days) -> str:
+    return _encode(_Days(days.dates, days.ranges, days.yearly)).decode()
+
+
+def decode_days(text: str) -> Days:
+    shape = _decode_days(text)
+    return Days(
+        shape.dates, tuple(DateRange(*one) for one in shape.ranges), tuple(MonthDay(*one) for one in shape.yearly)
+    )
+
+
+def calendar_row(calendar: Calendar) -> dict[str, Any]:
+    """A calendar as it is stored."""
+    return {
+        "id": calendar.id,
+        "name": calendar.name,
+        "tenant": calendar.tenant,
+        "description": calendar.description,
+        "body": encode_days(calendar.days),
+        "revision": calendar.revision,
+        "created_at": to_ms(calendar.created_at),
+        "created_by": calendar.created_by,
+        "updated_at": to_ms(calendar.updated_at),
+        "updated_by": calendar.updated_by,
+    }
+
+
+def read_calendar(row: Row) -> Calendar:
+    id, name, tenant, description, body, revision, created_at, created_by, updated_at, updated_by = row
+    return Calendar(
+        id=id,
+        name=name,
+        tenant=tenant,
+        description=description,
+        days=decode_days(body),
+        revision=revision,
+        created_at=to_datetime(created_at),
+        created_by=created_by,
+        updated_at=to_datetime(updated_at),
+        updated_by=updated_by,
+    )
 
 
 def encode_words(words: tuple[str, ...]) -> str:

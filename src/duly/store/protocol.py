@@ -7,9 +7,10 @@ may have been done. Every method may be repeated with the same arguments after e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
+from duly.core.calendar import Calendar, Days
 from duly.core.change import ScheduleChange
 from duly.core.dead import AttemptRecord, DeadGroup, OnDead
 from duly.core.operation import Operation
@@ -33,10 +34,12 @@ from .values import (
     Grab,
     Handled,
     Instance,
+    NewCalendar,
     NewRequest,
     NewSchedule,
     Page,
     Put,
+    PutCalendar,
     Recovered,
     Redrive,
     RunFilter,
@@ -142,6 +145,31 @@ class Operations(Protocol):
 
     async def purge_operations(self, *, finished_before: int, limit: int) -> int:
         """Forget up to ``limit`` operations that finished before an instant; answer how many."""
+        ...
+
+
+class Calendars(Protocol):
+    async def put_calendar(self, new: NewCalendar, *, if_revision: int | None = None) -> PutCalendar:
+        """Make the calendar of this tenant and name what is given, or leave it if it is so already.
+
+        It holds for every window that has not fired. With ``if_revision`` one of that revision must be there.
+        """
+        ...
+
+    async def delete_calendar(self, name: str, *, tenant: str = "", if_revision: int | None = None) -> Calendar | None:
+        """Remove a calendar, and answer what it was; CalendarInUse while schedules name it that have not ended."""
+        ...
+
+    async def get_calendar(self, name: str, *, tenant: str = "") -> Calendar | None: ...
+
+    async def list_calendars(
+        self, *, tenant: str | None = None, limit: int, after: str | None = None
+    ) -> Page[Calendar]:
+        """Answer one page in id order."""
+        ...
+
+    async def read_days(self, names: Collection[str], *, tenant: str = "") -> dict[str, Days]:
+        """Answer the dates of those calendars that are there."""
         ...
 
 
@@ -328,7 +356,9 @@ class Keeping(Protocol):
         ...
 
 
-class Store(Schedules, Changes, Operations, Firing, Runs, Claiming, Queues, DeadLetters, Sessions, Keeping, Protocol):
+class Store(
+    Schedules, Changes, Calendars, Operations, Firing, Runs, Claiming, Queues, DeadLetters, Sessions, Keeping, Protocol
+):
     """Everything the engine and the app need."""
 
     name: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .bound.calendars import BoundCalendars
 from .bound.changes import BoundChanges
 from .bound.dead import BoundDeadLetters
 from .bound.engine import BoundClaiming, BoundFiring
@@ -16,6 +17,7 @@ class SqlStore(
     BoundSchedules,
     BoundChanges,
     BoundOperations,
+    BoundCalendars,
     BoundFiring,
     BoundRuns,
     BoundClaiming,

@@ -8,6 +8,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Generic, NamedTuple, TypeVar
 
+from duly.core.calendar import Calendar, Days
 from duly.core.errors import DulyError
 from duly.core.policy import Retry
 from duly.core.run import Claim, Outcome, Run, RunStatus, SkippedWindows
@@ -170,6 +171,27 @@ class Load:
     running: int
     in_lanes: int
     of_unknown_jobs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewCalendar:
+    """What a calendar is to be; ``id`` is the one it gets if it is new, fixed before the first try."""
+
+    id: str
+    name: str
+    days: Days
+    tenant: str = ""
+    description: str | None = None
+    by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PutCalendar:
+    """What became of a calendar that was put."""
+
+    calendar: Calendar
+    created: bool
+    changed: bool
 
 
 @dataclass(frozen=True, slots=True)

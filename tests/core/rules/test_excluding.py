@@ -12,13 +12,25 @@ from duly.core.calendar import DateRange, Days, MonthDay
 from duly.core.instants import to_datetime, to_ms
 from duly.core.policy import CatchUp, Missed, Overlap
 from duly.core.rules.excluding import OWN_DATES, Exclusions, without_excluded
-from duly.core.rules.plans import skipped_row
 from duly.core.rules.missed import Dropped
+from duly.core.rules.plans import skipped_row
 from duly.core.run import Reason
 from duly.core.schedule import ScheduleStatus
 from duly.core.timing import Cron, Every, Jitter, Once
-from tests.core.rules.making import DAY, HOUR, MINUTE, SECOND, T0, claimed, created, cursor_at, define, fire
-from tests.core.rules.making import skips_of, windows_of
+from tests.core.rules.making import (
+    DAY,
+    HOUR,
+    MINUTE,
+    SECOND,
+    T0,
+    claimed,
+    created,
+    cursor_at,
+    define,
+    fire,
+    skips_of,
+    windows_of,
+)
 from tests.core.rules.test_exactly_once import World, definitions, expected_windows, steps
 
 WEEK = CatchUp(Missed.LATEST, timedelta(days=7))
@@ -80,6 +92,7 @@ def test_a_window_moved_out_of_a_gap_has_the_date_it_fires_on():
     # On the 30th of December 2011 Samoa jumped over the date line: the 30th does not exist there.
     definition = define(Cron("0 12 * * *", "Pacific/Apia"))
     first = definition.timing.next_after_ms(at("2011-12-29T23:00:00Z"))
+    assert first is not None
     assert Exclusions(definition, [on("2011-12-31")]).excludes(first) == "holidays"
     assert Exclusions(definition, [on("2011-12-30")]).excludes(first) is None
 
@@ -199,7 +212,7 @@ def test_ten_years_of_every_second_with_holidays_are_parted_by_dates_and_dealt_w
     made = fire_without(("odd", days), cursor, definition, now)
     assert len(made.skips) == 50
     assert made.runs == []
-    assert made.cursor.fire_at is not None and made.cursor.fire_at <= now
+    assert made.cursor.fire_at <= now, "the rest stays due"
     assert sum(row.windows for row in made.skips) == (made.cursor.window_at - T0) // SECOND + 1
 
 
@@ -261,6 +274,7 @@ def test_every_window_is_fired_or_skipped_once_and_exactly_the_excluded_ones_say
 def test_spans_are_what_a_walk_over_the_windows_finds_also_where_clocks_change_at_midnight(zone, start, length, days):
     definition = define(Cron("*/10 * * * *", zone), catch_up=CatchUp(Missed.SKIP, timedelta(days=3650)))
     first = definition.timing.next_after_ms(start * 1000)
+    assert first is not None
     base = to_datetime(first).date()
     exclusions = Exclusions(definition, [("days", Days(tuple(base + timedelta(n) for n in days)))])
     now = first + length * HOUR

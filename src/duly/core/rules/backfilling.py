@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from duly.core.errors import ValidationFailed
 from duly.core.ids import backfill_run_id
 from duly.core.instants import to_datetime
+from duly.core.rules.excluding import Exclusions
 from duly.core.rules.overlap import admit_backfill
 from duly.core.rules.plans import FireRules
 from duly.core.run import NewRun, OpenRun, RunKind
@@ -17,10 +18,12 @@ MOST_PAYLOAD = 16 * 2**20
 """Characters that the payloads of one backfill may have together: each run keeps its own."""
 
 
-def past_windows(definition: Definition, since: int, until: int, now: int) -> list[int]:
+def past_windows(
+    definition: Definition, since: int, until: int, now: int, exclusions: Exclusions | None = None
+) -> list[int]:
     """The windows from ``since`` to ``until``, both counted, that the timing yields: also before the schedule began.
 
-    Raise if the range is not in the past, if it has more than MOST_WINDOWS, or if the timing has none of its own.
+    Excluded ones are left out. Raise if the range is not in the past, if it has more than MOST_WINDOWS, or if the timing has none of its own.
     """
     key = definition.key
     if since > until:
@@ -47,7 +50,7 @@ def past_windows(definition: Definition, since: int, until: int, now: int) -> li
             )
         found.append(window)
         window = definition.timing.next_after_ms(window)
-    return found
+    return found if exclusions is None else [window for window in found if exclusions.excludes(window) is None]
 
 
 def backfill_runs(

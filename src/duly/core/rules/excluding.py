@@ -134,7 +134,8 @@ def steps_excluding(
         view = windows if len(spans) == 1 else OpenWindows(definition, windows, kept)
         backlog = sort_out(view, definition, now=now, grace_ms=grace_ms, limit=limit)
     steps = _interleaved(backlog, spans, windows)
-    if len(backlog.kept) >= limit:  # there may be more windows than were listed: nothing after the last one is dealt with
+    if len(backlog.kept) >= limit:
+        # There may be more than were listed: nothing after the last of them is dealt with.
         last = next((place for place in reversed(range(len(steps))) if isinstance(steps[place], Kept)), -1)
         del steps[last + 1 :]
     return steps[:limit]

@@ -84,9 +84,7 @@ def _may_end(cursor: Cursor, definition: Definition, following: int) -> bool:
     return definition.end_at is not None and following > definition.end_at
 
 
-def _plan_backlog(
-    draft: Draft, window: int, fire_at: int, limit: int, exclusions: Exclusions | None
-) -> Plan:
+def _plan_backlog(draft: Draft, window: int, fire_at: int, limit: int, exclusions: Exclusions | None) -> Plan:
     """Deal with any number of windows, under all policies."""
     cursor, definition = draft.cursor, draft.definition
     first = within_end(definition, window)
@@ -115,9 +113,7 @@ def _is_prompt(cursor: Cursor, fire_at: int, natural: int) -> bool:
     return fire_at > natural and (cursor.error is None or cursor.window_at is None)
 
 
-def _deal_with_prompt(
-    draft: Draft, windows: Windows, due_at: int, limit: int, exclusions: Exclusions | None
-) -> None:
+def _deal_with_prompt(draft: Draft, windows: Windows, due_at: int, limit: int, exclusions: Exclusions | None) -> None:
     """Deal first with a window that is due since ``due_at``, however old it is."""
     first = windows.first
     by = None if exclusions is None else exclusions.excludes(first)

@@ -11,6 +11,7 @@ from duly.core.schedule import Schedule
 from duly.store.orders import BackfillOrder, NewOperation
 from duly.store.statements import Program, batch, columns, group, query
 
+from .calendars import load_exclusions
 from .firing import NEW_RUN, new_run_row
 from .moving import open_runs_of
 from .operations import Progress, count_backfill, find_operation, insert_operation, lock_operation, read_operation
@@ -33,7 +34,10 @@ def backfill(
     existing = yield from find_operation(now, new.id)
     if existing is not None:
         return existing
-    windows = past_windows(schedule.definition, order.since, order.until, now)
+    definition, exclusions = schedule.definition, None
+    if definition.excludes:
+        exclusions = yield from load_exclusions(definition, schedule.facts.tenant)
+    windows = past_windows(definition, order.since, order.until, now, exclusions)
     open_runs = yield from open_runs_of([schedule_id])
     runs = backfill_runs(
         schedule,

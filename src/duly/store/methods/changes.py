@@ -15,12 +15,15 @@ from duly.core.change import Action, FieldChange, ScheduleChange
 from duly.core.ids import is_id
 from duly.core.instants import to_datetime
 from duly.core.rules.editing import Change
+from duly.core.rules.excluding import without_excluded
 from duly.core.rules.recording import record
+from duly.core.run import SkippedWindows
 from duly.core.schedule import Schedule
 from duly.store.codec import CURSOR, FACTS, cursor_row
 from duly.store.statements import Program, batch, columns, group, query
 from duly.store.values import Page
 
+from .calendars import load_exclusions
 from .schedules import DERIVED, REVISION, resolve, revision_row, schedule_row
 from .skipping import insert_skips
 
@@ -51,13 +54,25 @@ def write_changes(now: int, changes: Sequence[tuple[Schedule, Change]]) -> Progr
     ]
     if revisions:
         steps.append(batch("insert_revisions", columns(REVISION, revisions)))
-    skips = [(change.facts.tenant, skip) for _, change in changes for skip in change.skips]
+    skips = yield from _skips(changes)
     if skips:
         steps.append(insert_skips(skips))
     if trail:
         steps.append(batch("insert_changes", columns(CHANGE, trail)))
     yield group(*steps)
     return after
+
+
+def _skips(changes: Sequence[tuple[Schedule, Change]]) -> Program[list[tuple[str, SkippedWindows]]]:
+    """The windows that the changes pass over, each with its tenant; excluded ones say so."""
+    skips: list[tuple[str, SkippedWindows]] = []
+    for before, change in changes:
+        tenant, rows = change.facts.tenant, change.skips
+        if rows and before.definition.excludes:
+            exclusions = yield from load_exclusions(before.definition, tenant)
+            rows = [part for row in rows for part in without_excluded(row, before.definition, exclusions)]
+        skips += [(tenant, row) for row in rows]
+    return skips
 
 
 def list_changes(

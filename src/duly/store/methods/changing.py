@@ -13,6 +13,7 @@ from duly.core.schedule import Schedule
 from duly.store.codec import CURSOR, read_cursor
 from duly.store.statements import Program, query
 
+from .calendars import calendar_refusal, unknown_calendars
 from .changes import write_changes
 from .definitions import Definitions
 from .ending import move_open_runs
@@ -58,10 +59,23 @@ def change_schedule(
             changed = change(schedule, now)
         if changed is None:
             return schedule
+        yield from _check_calendars(schedule, changed)
     (after,) = yield from write_changes(now, [(schedule, changed)])
     if changed.cancel_waiting or changed.cancel_running or changed.last_attempt or changed.release_lane:
         yield from move_open_runs(now, schedule_id, changed, after.definition)
     return after
+
+
+def _check_calendars(schedule: Schedule, changed: Change) -> Program[None]:
+    """Refuse a definition that names a calendar that is not there; those it had before are kept by it."""
+    if changed.definition is None:
+        return
+    tenant, had = schedule.facts.tenant, schedule.definition.calendars
+    wanted = {(tenant, name) for name in changed.definition.calendars if name not in had}
+    if wanted:
+        error = calendar_refusal(schedule.facts, changed.definition, (yield from unknown_calendars(wanted)))
+        if error is not None:
+            raise error
 
 
 def _is_due(schedule: Schedule, now: int) -> bool:

@@ -10,6 +10,8 @@ from duly.core.schedule import Definition
 from duly.store.codec import UnreadableDefinition, decode_body
 from duly.store.statements import Batch, Program, Row, batch, columns
 
+from .calendars import Calendars
+
 Revision = tuple[str, int]
 Read = dict[Revision, Definition | UnreadableDefinition]
 Known = Mapping[Revision, Definition | UnreadableDefinition]
@@ -22,9 +24,12 @@ class Definitions:
         self._most = most
         self._kept: OrderedDict[Revision, Definition] = OrderedDict()
         self._lock = Lock()
+        self.calendars = Calendars()
 
     def keep(self, schedule_id: str, revision: int, definition: Definition) -> None:
         with self._lock:
+            if definition.calendars:
+                self.calendars.used = True
             self._kept[schedule_id, revision] = definition
             if len(self._kept) > self._most:
                 self._kept.popitem(last=False)
@@ -33,6 +38,7 @@ class Definitions:
         """Drop everything: a transaction failed whose uncommitted edits may have been read."""
         with self._lock:
             self._kept.clear()
+        self.calendars.forget()
 
     def load(self, wanted: Iterable[Revision]) -> Program[Known]:
         """Answer the definitions asked for; one that cannot be read is answered as its error."""

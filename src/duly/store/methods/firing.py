@@ -8,10 +8,11 @@ cursor under its lock, the run's id (a pure function of schedule and window) in 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from duly.core.calendar import Days
 from duly.core.errors import DulyError
 from duly.core.rules.firing import FireRules, Plan, plan
 from duly.core.run import Hold, NewRun, OpenRun, Reason, SkippedWindows
@@ -20,7 +21,8 @@ from duly.store.codec import CURSOR, cursor_row, read_cursor
 from duly.store.statements import Program, batch, columns, group, query
 from duly.store.values import Fired, Grab, SetAside
 
-from .definitions import Definitions, read_revisions
+from .calendars import Name, exclusions_of
+from .definitions import Definitions, Known, read_revisions
 from .ending import cancel_waiting_runs, request_cancels
 from .grabbing import born_claimed, grab_runs
 from .moving import by_schedule
@@ -54,15 +56,22 @@ def fire_due(
         next_fire_at = next_rows[0][0]
         return Fired(now=now, next_fire_at=next_fire_at, more=False)
     known, missing = definitions.look_up((cursor.schedule_id, cursor.revision) for cursor, _ in due)
+    calendars = definitions.calendars
+    asked = calendars.ask(_named(due, known) if calendars.used else ())
     answers = yield group(
         batch("open_runs", {"schedule_id": [cursor.schedule_id for cursor, _ in due]}),
         read_revisions(missing),
         query("hold_session", session=grab.session if grab else None),
         query("governed_queues"),
+        asked.step,
     )
     open_runs = by_schedule(answers[0])
     definitions.read(known, answers[1])
     tick = _Tick(now, rules)
+    if calendars.used:
+        tick.calendars = calendars.read(asked, answers[4])
+        if missing:  # what was only just read may name others
+            tick.calendars |= yield from calendars.load(_named(due, known) - tick.calendars.keys())
     for cursor, tenant in due:
         if tick.windows >= limit:
             break
@@ -79,6 +88,7 @@ def fire_held(now: int, cursor: Cursor, tenant: str, rules: FireRules, definitio
     known = yield from definitions.load([(cursor.schedule_id, cursor.revision)])
     open_runs = by_schedule((yield batch("open_runs", {"schedule_id": [cursor.schedule_id]})))
     tick = _Tick(now, rules)
+    tick.calendars = yield from definitions.calendars.load(_named([(cursor, tenant)], known))
     definition = known.get((cursor.schedule_id, cursor.revision))
     tick.add(cursor, definition, open_runs[cursor.schedule_id], tenant, rules.per_schedule)
     return (yield from _write(tick, None, full=False))
@@ -109,6 +119,7 @@ class _Tick:
         self.grabbed: list[NewRun] = []
         self.inserted: set[str] = set()
         self.governed: Collection[str] = ()
+        self.calendars: dict[Name, Days] = {}
 
     def add(
         self,
@@ -122,6 +133,9 @@ class _Tick:
         try:
             if not isinstance(definition, Definition):
                 raise definition or LookupError("its revision is not stored")
+            exclusions = None
+            if definition.calendars or definition.exclude_dates:
+                exclusions = exclusions_of(definition, tenant, self.calendars)
             planned = plan(
                 cursor,
                 definition,
@@ -130,6 +144,7 @@ class _Tick:
                 rules=self.rules,
                 tenant=tenant,
                 budget=limit - self.windows,
+                exclusions=exclusions,
             )
         except Exception as error:  # noqa: BLE001 - around a planner: one broken schedule never stops another
             text = f"{type(error).__name__}: {error}"
@@ -152,6 +167,16 @@ class _Tick:
             self.ended.append(before.schedule_id)
         if planned.runs and before.fire_at is not None:
             self.lateness_ms.append(self.now - before.fire_at)
+
+
+def _named(due: Iterable[tuple[Cursor, str]], known: Known) -> set[Name]:
+    """The calendars that the definitions of due schedules name."""
+    names: set[Name] = set()
+    for cursor, tenant in due:
+        definition = known.get((cursor.schedule_id, cursor.revision))
+        if isinstance(definition, Definition) and definition.calendars:
+            names.update((tenant, name) for name in definition.calendars)
+    return names
 
 
 def _write(tick: _Tick, grab: Grab | None, *, full: bool) -> Program[Fired]:

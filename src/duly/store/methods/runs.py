@@ -164,13 +164,15 @@ def list_runs(now: int, where: RunFilter, limit: int, after: str | None) -> Prog
 def read_run(row: Row) -> Run:
     """Build a run from the columns that ``read_run`` and ``list_runs`` return."""
     window_at, due_at, fired_at = row[8], row[15], row[19]
+    status = RunStatus(row[5])
+    skipped = status is RunStatus.SKIPPED
     return Run(
         id=row[0],
         schedule_id=row[1],
         schedule_key=row[2],
         revision=row[3],
         kind=RunKind(row[4]),
-        status=RunStatus(row[5]),
+        status=status,
         reason=row[6],
         tenant=row[7],
         window_at=to_datetime(window_at),
@@ -189,7 +191,8 @@ def read_run(row: Row) -> Run:
         started_at=to_datetime(row[20]),
         completed_at=to_datetime(row[21]),
         cancel_requested=bool(row[22]),
-        error_message=row[23],
+        reason_detail=row[23] if skipped else None,
+        error_message=None if skipped else row[23],
         instance=row[24],
         payload_json=row[25],
         result_json=row[26],

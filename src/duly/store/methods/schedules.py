@@ -19,6 +19,7 @@ from duly.store.codec import (
     cursor_row,
     decode_body,
     encode_body,
+    encode_words,
     facts_row,
     read_cursor,
     read_facts,
@@ -26,7 +27,9 @@ from duly.store.codec import (
 from duly.store.statements import Program, Row, batch, columns, group, query
 from duly.store.values import NewSchedule, Put
 
-DERIVED = ("kind", "job", "topic")
+from .calendars import calendar_refusal, unknown_calendars
+
+DERIVED = ("kind", "job", "topic", "calendars")
 REVISION = ("schedule_id", "revision", "body", "payload", "made_at", "made_by")
 
 
@@ -44,6 +47,7 @@ def put_schedules(now: int, new: Sequence[NewSchedule]) -> Program[list[Put]]:
             refused[facts.id] = error
         else:
             ready[facts.id] = Schedule(facts, item.definition, cursor)
+    yield from _refuse_unknown_calendars(ready, refused)
     rows = yield batch("insert_schedules", columns(FACTS + DERIVED, map(schedule_row, ready.values())))
     inserted = {row[0] for row in rows}
     yield from _complete([schedule for id, schedule in ready.items() if id in inserted])
@@ -55,6 +59,21 @@ def put_schedules(now: int, new: Sequence[NewSchedule]) -> Program[list[Put]]:
         else:
             puts.append(ready[id] if id in inserted else (yield from _why_refused(item.facts)))
     return puts
+
+
+def _refuse_unknown_calendars(ready: dict[str, Schedule], refused: dict[str, DulyError]) -> Program[None]:
+    """Move new schedules that name a calendar that is not there from one to the other."""
+    naming = [schedule for schedule in ready.values() if schedule.definition.calendars]
+    if not naming:
+        return
+    unknown = yield from unknown_calendars(
+        {(schedule.facts.tenant, name) for schedule in naming for name in schedule.definition.calendars}
+    )
+    for schedule in naming:
+        error = calendar_refusal(schedule.facts, schedule.definition, unknown)
+        if error is not None:
+            refused[schedule.id] = error
+            del ready[schedule.id]
 
 
 def _complete(made: Sequence[Schedule]) -> Program[None]:
@@ -144,7 +163,8 @@ def schedule_row(schedule: Schedule) -> tuple[Any, ...]:
     kind = "cron" if isinstance(timing, Cron) else "interval" if isinstance(timing, Every) else "once"
     target = definition.target
     topic = target.name if target.kind is TargetKind.TOPIC else target.topic
-    return (*facts_row(schedule.facts), kind, target.handler, topic)
+    calendars = encode_words(definition.calendars) if definition.calendars else None
+    return (*facts_row(schedule.facts), kind, target.handler, topic, calendars)
 
 
 def revision_row(facts: Facts, definition: Definition, made_by: str | None) -> tuple[Any, ...]:

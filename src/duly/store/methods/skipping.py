@@ -10,6 +10,7 @@ from duly.store.statements import Batch, batch, columns
 
 SKIPPED = (
     "id", "schedule_id", "revision", "window_at", "since", "windows", "tenant", "job", "queue", "reason", "fired_at",
+    "detail",
 )  # fmt: skip
 
 
@@ -21,5 +22,5 @@ def insert_skips(skips: Iterable[tuple[str, SkippedWindows]]) -> Batch:
 def _row(tenant: str, skip: SkippedWindows) -> tuple[Any, ...]:
     return (
         skip.id, skip.schedule_id, skip.revision, skip.window_at, skip.since, skip.windows, tenant, skip.job,
-        skip.queue, skip.reason.value, skip.fired_at,
+        skip.queue, skip.reason.value, skip.fired_at, skip.detail,
     )  # fmt: skip

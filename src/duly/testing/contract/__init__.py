@@ -29,6 +29,7 @@ pytest.register_assert_rewrite(*(f"{__name__}.{part.name}" for part in iter_modu
 from duly.testing.contract.access import Access, Crash  # noqa: E402  # after the line that lets pytest explain asserts
 from duly.testing.contract.backfilling import TestBackfilling  # noqa: E402
 from duly.testing.contract.bulk import TestBulk, TestOperations  # noqa: E402
+from duly.testing.contract.calendars import TestCalendars, TestExcludedWindows  # noqa: E402
 from duly.testing.contract.catching_up import TestCatchingUp  # noqa: E402
 from duly.testing.contract.changes import TestAuditTrail  # noqa: E402
 from duly.testing.contract.claiming import TestClaiming, TestEnqueueing  # noqa: E402
@@ -67,12 +68,14 @@ __all__ = [
     "TestAuditTrail",
     "TestBackfilling",
     "TestBulk",
+    "TestCalendars",
     "TestCatchingUp",
     "TestChangingSchedules",
     "TestClaiming",
     "TestConcurrencyLimits",
     "TestDeadLetters",
     "TestEnqueueing",
+    "TestExcludedWindows",
     "TestExpiredPauses",
     "TestFiring",
     "TestGrabbing",

@@ -10,7 +10,8 @@ Dump = dict[str, Rows]
 
 _FACTS = (
     "id key name tenant description owner correlation_id client_request_id tags app revision paused_at paused_until "
-    "paused_by pause_reason created_at created_by updated_at ended_at deleted_at replaces replaced_by kind job topic"
+    "paused_by pause_reason created_at created_by updated_at ended_at deleted_at replaces replaced_by kind job topic "
+    "calendars"
 )
 _OPERATION = "id kind body made_at made_by status position matched changed refused error updated_at finished_at"
 _CURSOR = "schedule_id revision status window_at next_window_at fire_at slot fired failures last_fired_at error tenant"
@@ -41,6 +42,10 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "leases": ("role", "session", "term", "expires_at"),
     "redrives": ("run_id", "fence", "redriven_at", "redriven_by", "made_run"),
     "dead_handlers": ("job", "handler", "queue", "max_attempts", "timeout_ms"),
+    "calendars": (
+        "tenant", "name", "id", "description", "body", "revision", "created_at", "created_by", "updated_at",
+        "updated_by",
+    ),
     "queues": tuple(_QUEUE.split()),
 }  # fmt: skip
 """Table by table, without the prefix ``duly_``: the columns of a dump, in their order; the first ones are the key."""
@@ -68,7 +73,7 @@ def differences(one: Dump, other: Dump) -> list[str]:
     return found
 
 
-_KEYS = {"revisions": 2, "changes": 2, "attempts": 2, "redrives": 2}
+_KEYS = {"revisions": 2, "changes": 2, "attempts": 2, "redrives": 2, "calendars": 2}
 
 
 def _by_key(rows: Rows, table: str) -> dict[tuple[Any, ...], tuple[Any, ...]]:

@@ -1,0 +1,1 @@
+DELETE FROM duly_calendars WHERE tenant = :tenant AND name = :name
