@@ -23,7 +23,8 @@ def past_windows(
 ) -> list[int]:
     """The windows from ``since`` to ``until``, both counted, that the timing yields: also before the schedule began.
 
-    Excluded ones are left out. Raise if the range is not in the past, if it has more than MOST_WINDOWS, or if the timing has none of its own.
+    Excluded ones are left out. Raise if the range is not in the past, if it has more than MOST_WINDOWS, or if the
+    timing has none of its own.
     """
     key = definition.key
     if since > until:

@@ -15,6 +15,7 @@ from duly.core.policy import CatchUp, Missed, Overlap
 from duly.core.run import Run
 from duly.core.schedule import Schedule, ScheduleStatus
 from duly.core.timing import Cron, Every, Once
+from duly.store.orders import BackfillOrder, NewOperation
 from duly.store.values import NewCalendar, PutCalendar
 from duly.testing.contract.access import Access
 from duly.testing.contract.trial import Trial
@@ -299,3 +300,15 @@ class TestExcludedWindows:
         runs = await trial.runs(made)
         assert sum(run.window_count or 1 for run in runs) == 36
         assert [told(run) for run in runs if run.reason] == [("skipped", "excluded by holidays", 12)]
+
+    async def test_a_backfill_leaves_excluded_windows_out(self, trial: Trial) -> None:
+        await put(trial)
+        made = await trial.put(timing=NOON, calendars=("holidays",), overlap=Overlap.ALLOW)
+        start = trial.clock.now()
+        trial.clock.move(days=3)
+        new = NewOperation(id=trial.id(), order=BackfillOrder(since=start, until=trial.clock.now()))
+        operation = await trial.store.backfill(made.id, new, payload=None, rules=trial.rules)
+        assert operation is not None
+        assert operation.matched == 2
+        windows = [run.window_at for run in await trial.runs(made)]
+        assert [window and window.day for window in windows] == [5, 7]
