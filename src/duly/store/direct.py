@@ -20,6 +20,7 @@ class DirectDriver:
         self._driver = driver
         self.name = driver.name
         self.fires_at_once = driver.fires_at_once
+        self.presence = driver.presence
 
     async def open(self) -> None:
         self._driver.open_sync()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from .presence import Presence
 from .statements import T, Transaction
 
 
@@ -13,6 +14,7 @@ class Driver(Protocol):
 
     name: str
     fires_at_once: int
+    presence: Presence
 
     async def open(self) -> None:
         """Connect and migrate; refuse a newer or a foreign schema by name."""

@@ -311,7 +311,7 @@ class Sessions(Protocol):
         ...
 
     async def take_lost(self, *, limit: int, rules: FireRules, retries: Mapping[str, Retry] = NO_RETRIES) -> Recovered:
-        """Settle, as lost, the runs of sessions whose lease ran out, and those past their deadline.
+        """Settle, as lost, the runs of sessions whose lease ran out or whose process is gone, and overdue ones.
 
         ``retries`` are the policies of jobs, for runs whose schedule has none or that have no schedule.
         """

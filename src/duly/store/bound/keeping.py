@@ -17,7 +17,12 @@ class BoundSessions(Bound):
     """``protocol.Sessions`` on a driver."""
 
     async def open_session(self, instance: Instance, *, lease_ms: int) -> int:
-        return await self._write(partial(sessions.open_session, instance=instance, lease_ms=lease_ms))
+        self.driver.presence.enter(instance.session)
+        try:
+            return await self._write(partial(sessions.open_session, instance=instance, lease_ms=lease_ms))
+        except BaseException:
+            self.driver.presence.leave(instance.session)
+            raise
 
     async def beat(self, session: int, *, lease_ms: int) -> Beat:
         return await self._write(partial(sessions.beat, session=session, lease_ms=lease_ms))
@@ -28,14 +33,24 @@ class BoundSessions(Bound):
 
     async def close_session(self, session: int) -> int:
         released = await self._write(partial(sessions.close_session, session=session, definitions=self._definitions))
+        self.driver.presence.leave(session)
         if released:
             self.driver.hint("runs")
         return released
 
     async def take_lost(self, *, limit: int, rules: FireRules, retries: Mapping[str, Retry] = NO_RETRIES) -> Recovered:
+        gone = self.driver.presence.dead()
         taken = await self._write(
-            partial(sessions.take_lost, limit=limit, rules=rules, retries=retries, definitions=self._definitions)
+            partial(
+                sessions.take_lost,
+                limit=limit,
+                rules=rules,
+                retries=retries,
+                definitions=self._definitions,
+                gone=gone,
+            )
         )
+        self.driver.presence.forget(gone)
         if taken.runs:
             self.driver.hint("runs")
         return taken

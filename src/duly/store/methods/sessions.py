@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from duly.core.policy import Retry
 from duly.core.rules.firing import FireRules
@@ -59,10 +59,17 @@ def close_session(now: int, session: int, definitions: Definitions) -> Program[i
 
 
 def take_lost(
-    now: int, limit: int, rules: FireRules, retries: Mapping[str, Retry], definitions: Definitions
+    now: int,
+    limit: int,
+    rules: FireRules,
+    retries: Mapping[str, Retry],
+    definitions: Definitions,
+    gone: Sequence[int] = (),
 ) -> Program[Recovered]:
-    """Declare sessions dead whose lease ran out, and settle what they and the overdue still hold."""
+    """Declare sessions dead that are gone or whose lease ran out, and settle what they and the overdue still hold."""
     dead = yield query("expire_sessions", now=now)
+    for session in gone:
+        dead = [*dead, *(yield query("delete_session", session=session))]
     rows = yield query("lost_runs", now=now, cancelled_before=now - rules.cancel_grace_ms, limit=limit)
     claims = [read_claim(row[:CLAIM_COLUMNS]) for row in rows]
     yield from attach_definitions(claims, definitions)

@@ -24,6 +24,7 @@ from duly.store.postgres.listening import Listener
 from duly.store.postgres.migrating import prepare_schema
 from duly.store.postgres.texts import as_statement, load_transactions
 from duly.store.postgres.transactions import Transactions
+from duly.store.presence import NoPresence, Presence
 from duly.store.statements import T, Transaction
 
 _HINT_WITHIN_S = 2.0
@@ -52,6 +53,7 @@ class PostgresDriver:
         listen_url: str | None = None,
         limits: Limits | None = None,
     ) -> None:
+        self.presence: Presence = NoPresence()
         self._limits = limits or Limits()
         self._chance = chance or Chance()
         self._migrate = migrate

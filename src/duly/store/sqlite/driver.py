@@ -13,8 +13,10 @@ import apsw
 from duly.core.errors import StoreUnavailable
 from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock
+from duly.store.presence import NoPresence, Presence
 from duly.store.sqlite.borrowed import run_on
 from duly.store.sqlite.calls import Call, call_on
+from duly.store.sqlite.checking import check_integrity
 from duly.store.sqlite.checkpointer import Checkpointer
 from duly.store.sqlite.connecting import (
     CHECKPOINTER_CACHE_KIB,
@@ -27,6 +29,7 @@ from duly.store.sqlite.connecting import (
 from duly.store.sqlite.errors import translate
 from duly.store.sqlite.inline import Inline
 from duly.store.sqlite.migrating import migrate, schema_version
+from duly.store.sqlite.presence import LockedFiles
 from duly.store.sqlite.readers import Readers
 from duly.store.sqlite.writer import Writer
 from duly.store.statements import T, Transaction
@@ -63,6 +66,8 @@ class SqliteDriver:
         self._time_limit = time_limit
         self._reader_count = readers
         self._chance = chance or Chance()
+        self._files = None if self.path == MEMORY else LockedFiles(self.path)
+        self.presence: Presence = self._files or NoPresence()
         self._inline: Inline | None = None
         self._writer: Writer | None = None
         self._readers: Readers | None = None
@@ -102,6 +107,8 @@ class SqliteDriver:
         for part in (inline, readers, writer):
             if part is not None:
                 part.stop()
+        if self._files is not None:
+            self._files.leave_all()
 
     async def write(self, transaction: Transaction[T]) -> T:
         if self._inline is not None:
@@ -156,6 +163,8 @@ class SqliteDriver:
         """Open the writer's connection and set up the schema; a refused database is left as it was."""
         connection = self._connect(WRITER_CACHE_KIB)
         try:
+            if self.presence.dead():
+                check_integrity(connection, self.path, self._clock)
             schema_version(connection, self.path)
             use_wal(connection, self.path)
             migrate(connection, self.path, self._clock, self._chance)

@@ -1,1 +1,1 @@
-DELETE FROM duly_instances WHERE session = :session::bigint
+DELETE FROM duly_instances WHERE session = :session::bigint RETURNING session

@@ -1,2 +1,3 @@
 DELETE FROM duly_instances
 WHERE session = :session
+RETURNING session
