@@ -190,6 +190,25 @@ class ScheduleBody(PatchBody):
     ] = UNSET
 
 
+class ApplyBody(Base):
+    """Schedules that are to be exactly so, each with a key; and the set that they belong to."""
+
+    schedules: Annotated[
+        list[dict[str, Any]],
+        told("As in a create, each with a `key`.", items={"$ref": "#/components/schemas/ScheduleBody"}),
+    ]
+    set: Annotated[
+        Annotated[str, Meta(max_length=100)] | UnsetType | None,
+        told("The name of what is applied together.", pattern="^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"),
+    ] = UNSET
+    prune: Annotated[
+        Literal["pause", "delete"] | UnsetType | None,
+        told("What becomes of schedules of the set that are not here; absent: nothing."),
+    ] = UNSET
+    keep: Annotated[list[str] | UnsetType, told("Ids of schedules that are not to be pruned either.")] = UNSET
+    dry_run: Annotated[bool, told("Only tell what would be done.")] = False
+
+
 class PreviewBody(TimingBody):
     """A timing to look ahead with; nothing is stored."""
 

@@ -85,6 +85,23 @@ class Findings:
         except Invalid as error:
             self._note(error, fields.get(error.field or "", pointer), parameter)
 
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+    @contextmanager
+    def under(self, pointer: str) -> Iterator[None]:
+        """Note everything that a refusal raised within tells of, below a place in the body, and go on."""
+        try:
+            yield
+        except Invalid as error:
+            self.take(error, pointer)
+
+    def take(self, error: Invalid, pointer: str) -> None:
+        """Note everything that a refusal tells of, below a place in the body."""
+        own = [FieldError(code=error.code, detail=in_json_words(error.message), pointer="")]
+        for entry in field_errors(error) or own:
+            self._found.append((FieldError(**{**entry, "pointer": pointer + entry.get("pointer", "")}), error))
+
     def check(self) -> None:
         """Raise one error with everything that was found, if anything was."""
         if not self._found:

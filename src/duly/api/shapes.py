@@ -233,3 +233,28 @@ class PreviewAnswer(TimingAnswer):
     items: list[UpcomingAnswer]
     nextCursor: None
     explanation: str
+
+
+class ChangeAnswer(TypedDict):
+    """One field of a schedule, before and after."""
+
+    field: str
+    old: Any
+    new: Any
+
+
+class AppliedAnswer(TypedDict):
+    """What became of one schedule, or would."""
+
+    key: str
+    id: Annotated[str | None, Meta(description="null while it is only foretold")]
+    outcome: Literal["created", "changed", "unchanged", "orphaned", "deleted"]
+    changes: list[ChangeAnswer]
+
+
+class ApplyAnswer(TypedDict):
+    """What was done, or would be, in the order given; what was pruned comes last."""
+
+    set: str | None
+    dryRun: bool
+    items: list[AppliedAnswer]

@@ -36,8 +36,12 @@ from .words import SCHEDULE_WORDS
 
 UNNAMED = "default"
 CODE = "code"
-ORPHANED = "orphan: no longer declared in the code"
+ORPHAN = "orphan: "
+ORPHANED = f"{ORPHAN}no longer declared in the code"
 DISABLED = "disabled in the code"
+SET = "set:"
+"""A schedule of a set (``applying.py``) names it after this; no app is called so."""
+
 TRIES = 6
 FIRST_REST = 0.1
 Value = TypeVar("Value")
@@ -57,6 +61,8 @@ class Declared:
     def __init__(
         self, store: SqlStore, builder: Builder, clock: Clock, *, app: str | None, sync: str, scheduler: bool
     ) -> None:
+        if app is not None and app.startswith(SET):
+            raise ConfigurationError(f"name is {app!r}; expected one that does not start with {SET!r}")
         self._store = store
         self._builder = builder
         self._clock = clock
@@ -167,7 +173,7 @@ class _Update:
         if schedule.status.ended:
             return None
         facts = schedule.facts
-        orphan = facts.paused_by == CODE and (facts.pause_reason or "").startswith(ORPHANED)
+        orphan = (facts.pause_reason or "").startswith(ORPHAN)  # of an app, or of a set of files
         if self._keep:
             change = editing.edit(schedule, now, by=CODE, facts_changes={"app": self._wanted.facts.app})
         else:

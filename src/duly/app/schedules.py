@@ -26,6 +26,7 @@ from duly.runtime.clock import Clock
 from duly.store.sql import SqlStore
 from duly.store.values import NewSchedule, Page, Put, ScheduleFilter
 
+from .applying import Applying
 from .auditing import Auditing
 from .backfilling import Backfilling
 from .building import Builder, anchored
@@ -34,7 +35,7 @@ from .checking import check_cursor, check_jitter, check_limit, check_run_id, che
 from .editing import Merge, Replacement
 from .operations import Operations
 from .payload import encode_payload
-from .putting import Stored, put_in_place
+from .putting import Stored
 from .upcoming import Windows, check_count_of, preview, upcoming
 from .words import CHANGE_WORDS, OPTIONS, SCHEDULE_WORDS, UNSET, Changes, JobLike, Options, ScheduleFilters
 
@@ -44,7 +45,7 @@ BULK = 1000
 ABREAST = 2
 
 
-class Schedules(Auditing, Backfilling, Bulk):
+class Schedules(Applying, Auditing, Backfilling, Bulk):
     """Create, find, change and trigger schedules. Ids and keys are both accepted where one is asked for."""
 
     def __init__(
@@ -197,12 +198,7 @@ class Schedules(Auditing, Backfilling, Bulk):
             options["job"] = call
         new = self._builder.schedule(key, timing, created_by=by, **options)
         replacement = Replacement(wanted=new, enabled=options.get("enabled"), if_revision=if_revision, by=by)
-        expected = self._expected_now()
-        stored = await put_in_place(self._store, new, replacement, self._settings.fire_rules, expected, connection)
-        self._on_schedules()
-        if stored.changed and connection is None:
-            self._tell("schedule.created" if stored.created else "schedule.updated", stored.schedule)
-        return stored
+        return await self._place(new, replacement, connection)
 
     async def reschedule(self, ref: str, *, timing: Timing, by: str | None = None, connection: Any = None) -> Schedule:
         """Give a schedule that never fired another timing under another id; raise NotCancellable if it did.

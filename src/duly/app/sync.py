@@ -97,6 +97,8 @@ class SyncSchedules(_Side):
     iterate = _TwinIterator(Schedules.iterate)
     update = _Twin(Schedules.update)
     put = _Twin(Schedules.put)
+    check = _Twin(Schedules.check)
+    apply = _Twin(Schedules.apply)
     reschedule = _Twin(Schedules.reschedule)
     preview = _Twin(Schedules.preview)
     upcoming = _Twin(Schedules.upcoming)

@@ -47,6 +47,13 @@ async def create_schedule(app: Duly, body: object, *, by: str | None = None) -> 
         return await _answer(app, await app.schedules.create(by=by, **arguments))
 
 
+async def check_schedule(app: Duly, body: object) -> None:
+    """Raise what a create would, as far as that can be told without the store, which need not be open."""
+    arguments = create_arguments(read(ScheduleBody, body), app.settings)
+    with telling():
+        await app.schedules.check(**arguments)
+
+
 async def get_schedule(app: Duly, ref: str) -> ScheduleAnswer:
     """One schedule, by id or key."""
     return await _answer(app, await find(app, ref))

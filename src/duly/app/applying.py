@@ -1,0 +1,300 @@
+"""``app.schedules.apply``: many schedules at once, as a file or a list says; the second time changes nothing.
+
+Everything is checked before anything is written. Each schedule is created, or made exactly what is given: what is
+absent goes back to its default, and only a pause that a person made stays, unless ``enabled`` is given.
+
+A *set* is a name for what is applied together. Its schedules belong to it (``facts.app``, as ``set:NAME``), and only
+what belongs to it is pruned: paused as an orphan, and nobody's from then on, so that a person who resumes it is not
+overruled; or deleted, where that was asked for. What belongs to another set or to an app's code is left alone: to
+apply it is a conflict.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, Unpack
+
+from duly.config import Settings
+from duly.core.errors import Conflict, DulyError, Invalid, ValidationFailed
+from duly.core.policy import choose
+from duly.core.rules import editing
+from duly.core.rules.editing import Change
+from duly.core.rules.starting import first_cursor, first_window
+from duly.core.schedule import Schedule
+from duly.core.timing import Timing
+from duly.runtime.clock import Clock
+from duly.store.sql import SqlStore
+from duly.store.values import NewSchedule
+
+from .building import Builder
+from .checking import check_words
+from .declared import ORPHAN, SET
+from .editing import Replacement, followed
+from .putting import Stored, put_in_place
+from .words import SCHEDULE_WORDS, Options
+
+SHOWN = 3
+"""So many refusals are told in the message; the details have all."""
+
+DISABLED = "applied with enabled: false"
+SET_EXPECTED = "1 to 100 of A-Z a-z 0-9 . _ - starting with a letter or a digit"
+_SET_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
+
+
+class Prune(StrEnum):
+    """What becomes of schedules that belong to the set and are not in it any more."""
+
+    PAUSE = "pause"
+    DELETE = "delete"
+
+
+class Outcome(StrEnum):
+    CREATED = "created"
+    CHANGED = "changed"
+    UNCHANGED = "unchanged"
+    ORPHANED = "orphaned"
+    DELETED = "deleted"
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What became of one schedule, or would; ``before`` is None if there was none, ``after`` if there is none now."""
+
+    key: str
+    outcome: Outcome
+    before: Schedule | None
+    after: Schedule | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetUpdate(Replacement):
+    """Makes a stored schedule what was applied; ``switch`` is the ``enabled`` that was given, None for none."""
+
+    switch: bool | None = None
+
+    def __call__(self, schedule: Schedule, now: int) -> Change | None:
+        check_owner(schedule, self.app)
+        facts = schedule.facts
+        change = Replacement.__call__(self, schedule, now) or Change(facts, schedule.cursor, by=self.by)
+        reason = facts.pause_reason or ""
+        orphan = reason.startswith(ORPHAN)
+        if schedule.status.ended:
+            pass
+        elif self.switch is False:
+            if schedule.enabled or orphan:
+                change = followed(schedule, change, lambda s: editing.pause(s, now, reason=DISABLED, by=self.by))
+        elif not schedule.enabled and (self.switch or orphan or reason == DISABLED):
+            change = followed(schedule, change, lambda s: editing.resume(s, now, by=self.by, catch_up=orphan))
+        return change if change.changed else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    new: NewSchedule
+    update: SetUpdate
+    planned: Applied
+
+
+class Applying:
+    """The part of ``app.schedules`` that applies many at once."""
+
+    _store: SqlStore
+    _settings: Settings
+    _builder: Builder
+    _clock: Clock
+    _on_schedules: Callable[[], None]
+    _on_runs: Callable[[], None]
+    _tell: Callable[[str, Schedule], None]
+    _expected_now: Callable[[], tuple[float, float] | None]
+
+    async def check(self, key: str | None = None, timing: Timing | None = None, **options: Unpack[Options]) -> None:
+        """Raise what ``create`` would, as far as that can be told without the store, which need not be open."""
+        check_words("check", options, SCHEDULE_WORDS)
+        new = self._builder.schedule(key, timing, **options)
+        first_window(new.definition, self._clock.now())
+
+    async def apply(
+        self,
+        schedules: Sequence[Mapping[str, Any]],
+        *,
+        set: str | None = None,
+        prune: str | None = None,
+        keep: Collection[str] = (),
+        dry_run: bool = False,
+        by: str | None = None,
+    ) -> list[Applied]:
+        """Make schedules what is given (the arguments of ``create``, each with a key), in this order.
+
+        With ``prune`` ("pause" or "delete"), what belongs to the set and is neither given nor among the ids to
+        ``keep`` goes. ``dry_run`` answers the same and changes nothing. What is refused is refused together:
+        ``details["refusals"]`` of the error has each place in the list with its own error.
+        """
+        owner = None if set is None else f"{SET}{check_set(set)}"
+        how = None if prune is None else choose(Prune, prune, "prune")
+        if how is not None and owner is None:
+            raise ValidationFailed(
+                "prune needs a set: only what was applied under its name before is pruned", field="prune", got=prune
+            )
+        steps = await self._plan(schedules, owner, by)
+        done: list[Applied] = []
+        try:
+            for step in steps:
+                unchanged = step.planned.outcome is Outcome.UNCHANGED
+                done.append(step.planned if dry_run or unchanged else await self._write(step))
+            if how is not None and owner is not None:
+                kept = {*keep, *(one.after.id for one in done if one.after is not None)}
+                done += await self._pruned(owner, how, kept, dry_run=dry_run, by=by)
+        except DulyError as error:
+            error.message += f" ({len(done)} of {len(steps)} schedules were applied; to apply all again is safe)"
+            raise
+        return done
+
+    async def _plan(self, schedules: Sequence[Mapping[str, Any]], owner: str | None, by: str | None) -> list[_Step]:
+        steps: list[_Step] = []
+        refusals: list[tuple[int, DulyError]] = []
+        seen: dict[tuple[str, str], int] = {}
+        for place, arguments in enumerate(schedules):
+            try:
+                step = await self._planned(arguments, owner, by)
+                facts = step.new.facts
+                if seen.setdefault((facts.tenant, facts.key), place) != place:
+                    raise ValidationFailed(f"schedule {facts.key!r} is given twice; give one another key", field="key")
+                steps.append(step)
+            except (Invalid, Conflict) as error:
+                refusals.append((place, error))
+        if refusals:
+            raise _together(refusals)
+        return steps
+
+    async def _planned(self, arguments: Mapping[str, Any], owner: str | None, by: str | None) -> _Step:
+        if not isinstance(arguments, Mapping):
+            raise ValidationFailed(f"apply got {arguments!r}; expected a mapping of create's arguments")
+        check_words("apply", arguments, SCHEDULE_WORDS)
+        if arguments.get("key") is None:
+            raise ValidationFailed("key is missing; what is applied is known by its key", field="key")
+        new = self._builder.schedule(**arguments, app=owner, created_by=by)
+        if new.facts.paused_at is not None:
+            new.facts.pause_reason, new.facts.paused_by = DISABLED, by
+        update = SetUpdate(wanted=new, app=owner, by=by, switch=arguments.get("enabled"))
+        before = await self._store.get_schedule(new.facts.key, tenant=new.facts.tenant)
+        return _Step(new, update, _foreseen(new, update, before, self._clock.now()))
+
+    async def _write(self, step: _Step) -> Applied:
+        stored = await self._place(step.new, step.update)
+        outcome = Outcome.CREATED if stored.created else Outcome.CHANGED if stored.changed else Outcome.UNCHANGED
+        return Applied(step.planned.key, outcome, step.planned.before, stored.schedule)
+
+    async def _place(self, new: NewSchedule, replacement: Replacement, connection: Any = None) -> Stored:
+        """Put a schedule in its place, and tell of it."""
+        rules, expected = self._settings.fire_rules, self._expected_now()
+        stored = await put_in_place(self._store, new, replacement, rules, expected, connection)
+        self._on_schedules()
+        if stored.changed and connection is None:
+            self._tell("schedule.created" if stored.created else "schedule.updated", stored.schedule)
+        return stored
+
+    async def _pruned(
+        self, owner: str, how: Prune, kept: Collection[str], *, dry_run: bool, by: str | None
+    ) -> list[Applied]:
+        gone: list[Applied] = []
+        for before in await self._store.declared_schedules(owner):
+            if before.id in kept or (before.status.ended and how is Prune.PAUSE):
+                continue
+            leave = _Leave(owner, how, by)
+            change = leave(before, self._clock.now())
+            if change is None:
+                continue
+            after: Schedule | None = _changed(before, change)
+            if not dry_run:
+                after = await self._store.change_schedule(before.id, leave, rules=self._settings.fire_rules)
+                self._on_schedules()
+                self._on_runs()
+                if after is not None:
+                    self._tell("schedule.deleted" if how is Prune.DELETE else "schedule.paused", after)
+            if how is Prune.DELETE:
+                gone.append(Applied(before.key, Outcome.DELETED, before, None))
+            else:
+                gone.append(Applied(before.key, Outcome.ORPHANED, before, after))
+        return gone
+
+
+@dataclass(frozen=True, slots=True)
+class _Leave:
+    """Takes a schedule out of its set; None when it does not belong to it any more."""
+
+    owner: str
+    how: Prune
+    by: str | None
+
+    def __call__(self, schedule: Schedule, now: int) -> Change | None:
+        if schedule.facts.app != self.owner:
+            return None
+        if self.how is Prune.DELETE:
+            return editing.delete(schedule, now, self.by)
+        freed = editing.edit(schedule, now, by=self.by, facts_changes={"app": None})
+        if not schedule.enabled:
+            return freed
+        reason = f"{ORPHAN}no longer in set {self.owner.removeprefix(SET)!r}"
+        return followed(schedule, freed, lambda after: editing.pause(after, now, reason=reason, by=self.by))
+
+
+def check_set(name: object) -> str:
+    """Answer the name of a set, or refuse it."""
+    if not isinstance(name, str) or not _SET_NAME.fullmatch(name):
+        raise ValidationFailed(f"set is {name!r}; expected {SET_EXPECTED}", field="set", got=name)
+    return name
+
+
+def check_owner(schedule: Schedule, owner: str | None) -> None:
+    """Refuse to apply what somebody else decides about."""
+    app = schedule.facts.app
+    if app is None or app == owner:
+        return
+    theirs = (
+        f"belongs to set {app.removeprefix(SET)!r}; apply it with that set, or take it out of it and prune that first"
+        if app.startswith(SET)
+        else f"is declared by app {app!r}; change it there, or choose another key"
+    )
+    raise Conflict(f"schedule {schedule.key!r} {theirs}", id=schedule.id, key=schedule.key)
+
+
+def _foreseen(new: NewSchedule, update: SetUpdate, before: Schedule | None, now: int) -> Applied:
+    """What applying would do, as of now."""
+    key = new.facts.key
+    if before is None:
+        return Applied(key, Outcome.CREATED, None, _first(new, now))
+    check_owner(before, update.app)
+    try:
+        change = update(before, now)
+    except Conflict:
+        if not before.status.ended:
+            raise
+        return Applied(key, Outcome.CREATED, before, _first(new, now))  # in the place of the one that has ended
+    if change is None:
+        return Applied(key, Outcome.UNCHANGED, before, before)
+    return Applied(key, Outcome.CHANGED, before, _changed(before, change))
+
+
+def _first(new: NewSchedule, now: int) -> Schedule:
+    facts = replace(new.facts, created_at=now, updated_at=now)
+    paused = facts.paused_at is not None
+    return Schedule(facts, new.definition, first_cursor(facts.id, new.definition, now=now, slot=0, paused=paused))
+
+
+def _changed(before: Schedule, change: Change) -> Schedule:
+    return Schedule(change.facts, change.definition or before.definition, change.cursor)
+
+
+def _together(refusals: Sequence[tuple[int, DulyError]]) -> DulyError:
+    """One error for all: of bad values while there are any, else of conflicts."""
+    invalid = [error for _, error in refusals if isinstance(error, Invalid)]
+    told = [error.message for error in invalid] or [error.message for _, error in refusals]
+    message = "; ".join(told[:SHOWN]) + (f"; and {len(told) - SHOWN} more" if len(told) > SHOWN else "")
+    if not invalid:
+        return Conflict(message, refusals=refusals)
+    kinds = {type(error) for error in invalid}
+    kind = kinds.pop() if len(kinds) == 1 else ValidationFailed
+    return kind(message, field=invalid[0].field, got=invalid[0].got, refusals=refusals)
