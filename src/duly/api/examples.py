@@ -58,6 +58,19 @@ BODIES: Mapping[str, Mapping[str, tuple[str, Any]]] = {
             },
         )
     },
+    "applySchedules": {
+        "set": (
+            "Two schedules of a set; others that it had before are paused",
+            {
+                "set": "shop",
+                "prune": "pause",
+                "schedules": [
+                    {"key": "nightly", "cronExpression": "0 2 * * *", "jobType": "nightly-report"},
+                    {"key": "sync", "intervalMinutes": 10, "jobType": "sync-inventory", "tags": ["stock"]},
+                ],
+            },
+        )
+    },
     "pauseSchedule": {
         "reason": ("With a reason and an end", {"reason": "on leave", "until": "2099-01-07T09:00:00Z"}),
     },
@@ -224,6 +237,34 @@ ANSWERS: Mapping[str, Any] = {
     "listSchedules": {"items": [_LISTED_SCHEDULE], "nextCursor": SCHEDULE_ID},
     "listExecutions": _RUNS,
     "listRuns": _RUNS,
+    "applySchedules": {
+        "set": "shop",
+        "dryRun": False,
+        "items": [
+            {
+                "key": "nightly",
+                "id": SCHEDULE_ID,
+                "outcome": "changed",
+                "changes": [{"field": "cronExpression", "old": "0 1 * * *", "new": "0 2 * * *"}],
+            }
+        ],
+    },
+    "listInstances": {
+        "items": [
+            {
+                "name": "web-1",
+                "host": "web-1.example",
+                "pid": 4711,
+                "roles": ["scheduler", "worker"],
+                "version": "0.1.0",
+                "tzVersion": "2025.2",
+                "jobs": ["nightly-report"],
+                "startedAt": "2026-11-16T08:00:00Z",
+                "leaseUntil": "2026-11-16T12:00:15Z",
+            }
+        ],
+        "nextCursor": None,
+    },
     "listUpcoming": {"items": _WINDOWS, "nextCursor": None},
     "previewTiming": {
         **_TIMING,

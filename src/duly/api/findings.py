@@ -45,7 +45,6 @@ _IN_MESSAGES = {
     "retry backoff": "retryPolicy.backoff",
     "catch_up max_lateness": "catchUp.maxLatenessSeconds",
     "catch_up max_runs": "catchUp.maxRuns",
-    "on_past='fire'": 'onPast "fire"',
     **{
         word: "".join((word.split("_")[0], *(part.capitalize() for part in word.split("_")[1:])))
         for word in (

@@ -88,6 +88,7 @@ def document(root: str = "") -> dict[str, Any]:
             {"name": "schedules", "description": "What fires, and when"},
             {"name": "runs", "description": "What came of it"},
             {"name": "dead-letters", "description": "What failed for good"},
+            {"name": "instances", "description": "Who does it"},
         ],
         "paths": dict(paths),
         "components": {"schemas": dict(sorted(components.items()))},

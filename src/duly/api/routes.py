@@ -12,6 +12,7 @@ from duly.app import Duly
 from . import queries
 from .bodies import (
     AcknowledgeManyBody,
+    ApplyBody,
     NoBody,
     PatchBody,
     PauseBody,
@@ -25,10 +26,12 @@ from .bodies import (
     TriggerBody,
 )
 from .http import Call, Reply, Run
-from .operations import dead, runs, schedules
+from .operations import applying, dead, instances, runs, schedules
 from .route import Route
 from .shapes import (
+    ApplyAnswer,
     HandledAnswer,
+    InstancePage,
     PreviewAnswer,
     RunAnswer,
     RunPage,
@@ -104,6 +107,14 @@ async def _upcoming(app: Duly, call: Call) -> Reply:
 
 async def _preview(app: Duly, call: Call) -> Reply:
     return Reply(await schedules.preview(app, call.body))
+
+
+async def _apply(app: Duly, call: Call) -> Reply:
+    return Reply(await applying.apply_schedules(app, call.body))
+
+
+async def _instances(app: Duly, call: Call) -> Reply:
+    return Reply(await instances.list_instances(app))
 
 
 async def _create_run(app: Duly, call: Call) -> Reply:
@@ -194,6 +205,18 @@ ROUTES: tuple[Route, ...] = (
         body=PreviewBody,
         answer=PreviewAnswer,
         codes=TIMING_CODES,
+    ),
+    Route(
+        method="POST",
+        path="/schedules:apply",
+        name="applySchedules",
+        summary="Make many schedules exactly what is given",
+        said="Create or replace each by its key. Everything is checked before anything is changed; the second time "
+        "changes nothing. What belongs to the `set` and is not here any more is pruned if that is asked for.",
+        run=_apply,
+        body=ApplyBody,
+        answer=ApplyAnswer,
+        codes=(*SCHEDULE_CODES, "SCHEDULE_CLIENT_REQUEST_ID_IN_USE"),
     ),
     Route(
         method="GET",
@@ -364,5 +387,13 @@ ROUTES: tuple[Route, ...] = (
         body=AcknowledgeManyBody,
         answer=HandledAnswer,
         status=202,
+    ),
+    Route(
+        method="GET",
+        path="/instances",
+        name="listInstances",
+        summary="List the processes that are alive",
+        run=_instances,
+        answer=InstancePage,
     ),
 )

@@ -258,3 +258,24 @@ class ApplyAnswer(TypedDict):
     set: str | None
     dryRun: bool
     items: list[AppliedAnswer]
+
+
+class InstanceAnswer(TypedDict):
+    """A process: where it runs, what it does, and the jobs that its worker knows."""
+
+    name: str
+    host: str
+    pid: int
+    roles: list[str]
+    version: str
+    tzVersion: str
+    jobs: list[str]
+    startedAt: Instant
+    leaseUntil: Annotated[Instant, Meta(description="it counts as dead if it has not renewed its lease by then")]
+
+
+class InstancePage(TypedDict):
+    """Those that are alive; there is one page only."""
+
+    items: list[InstanceAnswer]
+    nextCursor: None

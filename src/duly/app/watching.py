@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from duly.core.errors import DulyError
 from duly.runtime.events import Observer
-from duly.store.values import Load
+from duly.store.values import Instance, Load
 
 from .duly import Duly
 
@@ -31,6 +31,16 @@ def observe(app: Duly, observer: Observer) -> None:
 
 def store_name(app: Duly) -> str:
     return app._store.name
+
+
+async def live_instances(app: Duly) -> list[Instance]:
+    """Every process on this store whose lease holds."""
+    return await app._store.list_instances()
+
+
+def own_jobs(app: Duly) -> frozenset[str]:
+    """The jobs that this app has itself."""
+    return app._registry.names
 
 
 async def count_load(app: Duly) -> Load | None:

@@ -5,7 +5,7 @@ Both implementations answer the dictionaries of the REST API and raise the same 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -22,6 +22,13 @@ class Backend(Protocol):
     """Schedules and runs, wherever they are. Ids and keys are both accepted where one is asked for."""
 
     def create_schedule(self, body: Body) -> Answer: ...
+    def apply_schedules(
+        self, bodies: Sequence[Body], *, set: str | None, prune: str | None, dry_run: bool
+    ) -> Answer: ...
+    def known_jobs(self) -> frozenset[str]:
+        """The jobs that live workers know, and those of an app that was named."""
+        ...
+
     def get_schedule(self, ref: str) -> Answer: ...
     def list_schedules(self, query: Mapping[str, str]) -> Answer: ...
     def update_schedule(self, ref: str, changes: Body, if_revision: int | None) -> Answer: ...
@@ -73,3 +80,8 @@ def take(page: Any, query: Mapping[str, str], most: int | None) -> Answer:
         cursor = answer["nextCursor"]
         if cursor is None or (most is not None and len(items) >= most):
             return {"items": items, "nextCursor": cursor}
+
+
+def jobs_of(instances: Answer) -> frozenset[str]:
+    """The jobs that the workers among these processes know."""
+    return frozenset(job for one in instances["items"] if "worker" in one["roles"] for job in one["jobs"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from duly.core.errors import (
@@ -40,12 +42,15 @@ _CODES: tuple[tuple[type[DulyError], int], ...] = (
 
 
 class Refused(click.ClickException):
-    """A command line that cannot be carried out: what is wrong, and what to do about it."""
+    """A command line that cannot be carried out: what is wrong, one by one if it is much, and what to do about it."""
 
-    def __init__(self, message: str, advice: str | None = None, *, code: int = USAGE) -> None:
+    def __init__(
+        self, message: str, advice: str | None = None, *, code: int = USAGE, lines: Sequence[str] = ()
+    ) -> None:
         super().__init__(message)
         self.advice = advice
         self.code = code
+        self.lines = lines
 
 
 def report(error: Exception) -> int:
@@ -55,6 +60,8 @@ def report(error: Exception) -> int:
         return USAGE
     message, advice, code = _explained(error)
     click.echo(f"duly: {' '.join(message.split())}", err=True)
+    for line in error.lines if isinstance(error, Refused) else ():
+        click.echo(f"      {' '.join(line.split())}", err=True)
     if advice:
         click.echo(f"      {' '.join(advice.split())}", err=True)
     return code

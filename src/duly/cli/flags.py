@@ -12,6 +12,7 @@ import click
 from duly.core.errors import Invalid
 
 from .failing import Refused
+from .formats import Unreadable, read_documents
 from .inputs import read_json, read_text
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -64,7 +65,7 @@ LIFE = (
     click.option("--owner", metavar="ID", help="Whose it is."),
     click.option("--tenant", metavar="ID", help="Which tenant's it is."),
     click.option("--enabled/--paused", "enabled", default=None, help="Whether it fires."),
-    click.option("--file", "-f", "file", metavar="FILE|-", help="A REST body as JSON; flags win over it."),
+    click.option("--file", "-f", "file", metavar="FILE|-", help="A REST body; flags win over it."),
 )
 CREATING = (
     click.option("--fire-current-window", is_flag=True, default=None, help="Do not wait for the next window."),
@@ -92,7 +93,7 @@ _FLAGS = {
     "maxConcurrent": "--max-concurrent", "catchUp": "--catch-up", "maxLatenessSeconds": "--max-lateness",
     "startAt": "--start-at", "endAt": "--end-at", "maxRuns": "--max-runs", "ownerId": "--owner", "tenantId": "--tenant",
     "pauseAfterFailures": "--pause-after-failures", "clientRequestId": "--client-request-id", "dst_gap": "--dst-gap",
-    "dst_fold": "--dst-fold", "on_past='fire'": "--on-past fire", 'onPast "fire"': "--on-past fire",
+    "dst_fold": "--dst-fold", 'on_past "fire"': "--on-past fire", 'onPast "fire"': "--on-past fire",
 }  # fmt: skip
 _OTHER_NAMES = re.compile("|".join(map(re.escape, _FLAGS)))
 _SECONDS = {"retry_delay": ("retryPolicy", "delaySeconds"), "max_lateness": ("catchUp", "maxLatenessSeconds")}
@@ -202,23 +203,12 @@ def _jitter(value: str) -> dict[str, int]:
 
 
 def read_body(file: str) -> dict[str, Any]:
-    """A REST body from a file or stdin."""
-    text = read_text("--file", file)
-    body = _yaml(text) if file.endswith((".yaml", ".yml")) else read_json("--file", text)
-    if not isinstance(body, dict):
-        raise Refused(f"--file {file} holds {type(body).__name__}; expected an object, the body of a REST request")
-    return body
-
-
-def _yaml(text: str) -> Any:
+    """A REST body from a file or stdin: JSON, TOML or YAML."""
     try:
-        import yaml  # type: ignore[import-untyped, unused-ignore]
-    except ImportError:
-        raise Refused(
-            "this Python has no YAML reader, so a YAML file cannot be read",
-            "pip install pyyaml, or give the body as JSON",
-        ) from None
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise Refused(f"--file is not YAML: {error}") from error
+        documents = read_documents(read_text("--file", file), file)
+    except Unreadable as error:
+        raise Refused(f"--file {file}: {error}") from error
+    if len(documents) != 1 or not isinstance(documents[0], dict):
+        held = type(documents[0]).__name__ if len(documents) == 1 else f"{len(documents)} documents"
+        raise Refused(f"--file {file} holds {held}; expected an object, the body of a REST request")
+    return documents[0]

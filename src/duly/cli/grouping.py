@@ -33,6 +33,17 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(import_module(f"duly.cli.{file}"), name)
         return command
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        name = args[0]
+        if name not in self._lazy and not name.startswith("-") and not ctx.resilient_parsing:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, self._lazy, 1)
+            raise click.UsageError(
+                f"there is no command {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""), ctx
+            )
+        return super().resolve_command(ctx, args)
+
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 

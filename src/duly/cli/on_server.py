@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from duly.client import Client
+from duly.core.errors import Invalid, ValidationFailed
 
-from .backend import Answer, Body
+from .backend import Answer, Body, jobs_of
+from .portions import portions
 
 
 class ServerBackend:
@@ -27,6 +30,40 @@ class ServerBackend:
 
     def create_schedule(self, body: Body) -> Answer:
         return self._client.schedules.create(body)
+
+    def apply_schedules(self, bodies: Sequence[Body], *, set: str | None, prune: str | None, dry_run: bool) -> Answer:
+        """In as many requests as it takes; all of it is checked before the first of them changes anything."""
+        apply = partial(self._client.schedules.apply, set=set)
+        parts = list(portions(bodies))
+        if len(parts) == 1:
+            return apply(parts[0], prune=prune, dry_run=dry_run)
+        answers = self._foretold(parts, apply)
+        if not dry_run:
+            answers = [apply(part) for part in parts]
+        items = [item for answer in answers for item in answer["items"]]
+        if prune is not None:
+            keep = [item["id"] for item in items if item["id"] is not None]
+            items += apply([], prune=prune, keep=keep, dry_run=dry_run)["items"]
+        return {**answers[0], "items": items}
+
+    def _foretold(self, parts: Sequence[Sequence[Body]], apply: Callable[..., Answer]) -> list[Answer]:
+        answers: list[Answer] = []
+        errors: list[Any] = []
+        first = 0
+        for part in parts:
+            try:
+                answers.append(apply(part, dry_run=True))
+            except Invalid as error:
+                errors += [_moved(found, first) for found in error.details.get("errors", ())]
+                if not errors:
+                    raise
+            first += len(part)
+        if errors:
+            raise ValidationFailed(errors[0]["detail"], errors=errors)
+        return answers
+
+    def known_jobs(self) -> frozenset[str]:
+        return jobs_of(self._client.server.instances())
 
     def get_schedule(self, ref: str) -> Answer:
         return self._client.schedules.get(ref)
@@ -81,3 +118,9 @@ class ServerBackend:
 
     def acknowledge_dead(self, body: Body) -> Answer:
         return self._client.dead_letters.acknowledge(body)
+
+
+def _moved(found: Mapping[str, Any], first: int) -> dict[str, Any]:
+    """An error in a portion, by its place in the whole list."""
+    head, slash, rest = str(found.get("pointer", "")).removeprefix("/schedules/").partition("/")
+    return {**found, "pointer": f"/schedules/{int(head) + first}{slash}{rest}"} if head.isdigit() else dict(found)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from duly.api.operations import dead, runs, schedules
+from duly.api.operations import applying, dead, instances, runs, schedules
 from duly.app import Duly
 from duly.app.stores import has_schema
+from duly.app.watching import own_jobs
 from duly.config.masking import mask_url
 
-from .backend import Answer, Body
+from .backend import Answer, Body, jobs_of
 from .failing import CONFIGURATION, Refused
 from .reach import OnStore
 
@@ -27,23 +28,35 @@ class StoreBackend:
         self._creates = creates
         self._looks = looks
         self._app = reach.app or Duly(reach.url, settings=reach.settings)
+        self._named = reach.app is not None
+        self._opened = False
         self._runner = asyncio.Runner()
 
     def __enter__(self) -> Self:
-        if not self._looks:
+        if not self._looks or self._creates:
             return self
-        if not self._creates and not has_schema(self._url):
+        if not has_schema(self._url):
             raise Refused(
                 f"there is no duly database at {mask_url(self._url)}",
                 "--database-url, or DULY_DATABASE_URL, says where it is; `duly db migrate` makes a new one",
                 code=CONFIGURATION,
             )
         try:
-            self._do(self._app.open())
+            self._open()
         except BaseException:
             self._runner.close()
             raise
         return self
+
+    def _open(self) -> None:
+        self._do(self._app.open())
+        self._opened = True
+
+    def _open_after(self, check: Callable[[], Awaitable[Any]]) -> None:
+        """Open what may be made now, once it is sure that there is something to keep in it."""
+        if not self._opened:
+            self._do(check())
+            self._open()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -54,7 +67,18 @@ class StoreBackend:
             self._runner.close()
 
     def create_schedule(self, body: Body) -> Answer:
+        self._open_after(lambda: schedules.check_schedule(self._app, dict(body)))
         return self._do(schedules.create_schedule(self._app, dict(body), by=BY))
+
+    def apply_schedules(self, bodies: Sequence[Body], *, set: str | None, prune: str | None, dry_run: bool) -> Answer:
+        entries = [dict(body) for body in bodies]
+        self._open_after(lambda: applying.check_schedules(self._app, entries))
+        asked = {"schedules": entries, "set": set, "prune": prune, "dryRun": dry_run}
+        return self._do(applying.apply_schedules(self._app, asked, by=BY))
+
+    def known_jobs(self) -> frozenset[str]:
+        answer = self._do(instances.list_instances(self._app))
+        return jobs_of(answer) | (own_jobs(self._app) if self._named else frozenset())
 
     def get_schedule(self, ref: str) -> Answer:
         return self._do(schedules.get_schedule(self._app, ref))

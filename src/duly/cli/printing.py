@@ -16,6 +16,7 @@ COLOURS = {
     "ok": "green", "completed": "green", "on_time": "green",
     "warn": "yellow", "paused": "yellow", "late": "yellow", "skipped": "yellow", "cancelled": "yellow",
     "fail": "red", "failed": "red", "overdue": "red",
+    "created": "green", "changed": "cyan", "orphaned": "yellow", "deleted": "red",
     "running": "cyan", "pending": "blue", "active": "cyan",
 }  # fmt: skip
 

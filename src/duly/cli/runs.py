@@ -29,7 +29,7 @@ def run_table(runs: Sequence[Answer], empty: str) -> Table:
             item["jobType"],
             item["kind"],
             _moment(item["scheduledAt"], now),
-            f"{item['attemptNumber']}/{item['maxAttempts']}",
+            f"{item['attemptNumber']}/{item['maxAttempts']}" if item["maxAttempts"] else "-",
             _took(item["durationMs"]),
             item["reason"] or _first_line(item["errorMessage"]),
         ]
@@ -58,7 +58,7 @@ def run_sheet(run: Answer, now: int) -> Sheet:
         ("started", at("startedAt")),
         ("ended", at("completedAt")),
         ("took", _took(run["durationMs"]) or None),
-        ("attempt", f"{run['attemptNumber']} of {run['maxAttempts']}"),
+        ("attempt", f"{run['attemptNumber']} of {run['maxAttempts']}" if run["maxAttempts"] else None),
         ("instance", run["instance"]),
         ("error", run["errorMessage"]),
         ("acknowledged", at("acknowledgedAt")),

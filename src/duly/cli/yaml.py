@@ -10,7 +10,7 @@ from typing import Any
 _PLAIN = re.compile(r"[A-Za-z_/](?:[A-Za-z0-9_./@+-]|[ ](?=[A-Za-z0-9_./@+-]))*")
 # YAML 1.1 reads these words as other values; versions and cases differ, so none of them goes unquoted.
 _WORDS = frozenset("true false yes no on off y n null none nan inf".split())
-_NOT_PRINTABLE = re.compile("[\x7f-\x84\x86-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
+_NOT_PRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 
 
 def to_yaml(value: Any) -> str:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 from urllib.parse import quote
 
@@ -43,6 +43,22 @@ class Schedules(Generic[R]):
     def put(self, ref: str, body: Mapping[str, Any], *, if_revision: int | None = None) -> R:
         """Create the schedule of this key, or make it exactly what the body says."""
         return self._send(_write("PUT", _schedule(ref), body, if_revision))
+
+    def apply(
+        self,
+        schedules: Sequence[Mapping[str, Any]],
+        *,
+        set: str | None = None,
+        prune: str | None = None,
+        keep: Sequence[str] = (),
+        dry_run: bool = False,
+    ) -> R:
+        """Make schedules exactly what is given, each by its key; twice is fine.
+
+        With ``prune`` ("pause" or "delete"), what belongs to the set and is not given goes, but for the ids to keep.
+        """
+        body = {"schedules": [dict(one) for one in schedules], "keep": [*keep], "dryRun": dry_run}
+        return self._send(_post(f"{API}/schedules:apply", body | _given(set=set, prune=prune), repeatable=True))
 
     def delete(self, ref: str, *, cancel_running: bool = False, if_revision: int | None = None) -> R:
         """Remove the schedule and keep its runs. Twice is fine."""
@@ -137,6 +153,10 @@ class Server(Generic[R]):
 
     def ready(self) -> R:
         return self._send(_get("/readyz"))
+
+    def instances(self) -> R:
+        """The processes that are alive, with the jobs that they know."""
+        return self._send(_get(f"{API}/instances"))
 
 
 def _schedule(ref: str, action: str | None = None) -> str:

@@ -8,9 +8,11 @@ command = lazy_group(
     "schedule",
     "Create, look at, change and trigger schedules. A schedule is named by its id or its key.",
     {
+        "apply": ("schedule.applying:apply", "Make schedules what files say."),
         "cancel": ("schedule.acting:cancel", "End a schedule and its waiting runs, for good."),
         "create": ("schedule.making:create", "Create a schedule."),
         "delete": ("schedule.acting:delete", "Remove a schedule; its history stays."),
+        "diff": ("schedule.applying:diff", "Show what `apply` would change."),
         "get": ("schedule.looking:get", "Show a schedule."),
         "list": ("schedule.looking:list_", "List schedules."),
         "pause": ("schedule.acting:pause", "Stop firing, with a reason and if wished an end."),

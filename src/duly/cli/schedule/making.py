@@ -11,6 +11,7 @@ from duly.cli.failing import Refused
 from duly.cli.flags import CREATING, LIFE, TIMING, WHEN, WORK, body_of, told_in_flags, with_flags
 from duly.cli.options import common_options, output_options
 
+from .knowing import warn_of_unknown_jobs
 from .views import show_schedule
 
 
@@ -34,6 +35,7 @@ def create(key: str | None, **flags: Any) -> None:
         raise Refused("a KEY is missing", "duly schedule create KEY --cron '0 2 * * *' --job NAME")
     with told_in_flags(), backend(creates=True) as reach:
         made = reach.create_schedule(body)
+        warn_of_unknown_jobs(reach, [made["jobType"]])
     show_schedule(made, f"created schedule {made['key']}")
 
 
@@ -50,6 +52,7 @@ def update(ref: str, if_revision: int | None, **flags: Any) -> None:
         raise Refused("nothing to change was given", "`duly schedule update --help` lists what can be changed")
     with told_in_flags(), backend() as reach:
         changed = reach.update_schedule(ref, changes, if_revision)
+        warn_of_unknown_jobs(reach, [changes.get("jobType")])
     show_schedule(changed, f"updated schedule {changed['key']} to revision {changed['revision']}")
 
 

@@ -67,7 +67,7 @@ class Once(TimingBase):
     def check_not_past(self, now_ms: int) -> None:
         """Raise ``MomentInPast`` if the instant is not after now and ``on_past`` is ``"reject"``."""
         if self.on_past == "reject" and self.at_ms <= now_ms:
-            expected = f"an instant after {from_ms(now_ms).isoformat()}, or on_past='fire'"
+            expected = f'an instant after {from_ms(now_ms).isoformat()}, or on_past "fire"'
             given = f"moment is {self.at.isoformat()}, which has gone by"
             raise refused_as(MomentInPast, given, "at", self.at.isoformat(), expected)
 
