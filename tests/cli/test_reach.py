@@ -133,4 +133,4 @@ def test_a_missing_extra_is_named(duly: Duly, monkeypatch: pytest.MonkeyPatch, t
     assert (postgres.exit_code, "pip install 'duly[postgres]'" in postgres.stderr) == (78, True)
     (tmp_path / "body.yaml").write_text("key: k\n")
     yaml = duly("schedule", "create", "-f", "body.yaml")
-    assert (yaml.exit_code, "give the body as JSON" in yaml.stderr) == (2, True)
+    assert (yaml.exit_code, "pip install 'duly[yaml]'" in yaml.stderr) == (2, True)

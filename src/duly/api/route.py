@@ -11,6 +11,14 @@ from msgspec import Struct
 from . import queries
 from .http import Method, Run
 
+TIMING_CODES = (
+    "SCHEDULE_CRON_INVALID",
+    "SCHEDULE_TIMEZONE_INVALID",
+    "SCHEDULE_INTERVAL_TOO_SHORT",
+    "SCHEDULE_MOMENT_IN_PAST",
+)
+SCHEDULE_CODES = (*TIMING_CODES, "SCHEDULE_TOPIC_INVALID", "SCHEDULE_RETRY_POLICY_INVALID", "CONFLICT")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:

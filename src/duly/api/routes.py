@@ -12,7 +12,6 @@ from duly.app import Duly
 from . import queries
 from .bodies import (
     AcknowledgeManyBody,
-    ApplyBody,
     NoBody,
     PatchBody,
     PauseBody,
@@ -26,12 +25,12 @@ from .bodies import (
     TriggerBody,
 )
 from .http import Call, Reply, Run
-from .operations import applying, dead, instances, runs, schedules
-from .route import Route
+from .operations import dead, runs, schedules
+from .route import SCHEDULE_CODES, TIMING_CODES, Route
+from .route_apply import APPLY
+from .route_instances import INSTANCES
 from .shapes import (
-    ApplyAnswer,
     HandledAnswer,
-    InstancePage,
     PreviewAnswer,
     RunAnswer,
     RunPage,
@@ -40,14 +39,6 @@ from .shapes import (
     UpcomingPage,
     WholeRunAnswer,
 )
-
-TIMING_CODES = (
-    "SCHEDULE_CRON_INVALID",
-    "SCHEDULE_TIMEZONE_INVALID",
-    "SCHEDULE_INTERVAL_TOO_SHORT",
-    "SCHEDULE_MOMENT_IN_PAST",
-)
-SCHEDULE_CODES = (*TIMING_CODES, "SCHEDULE_TOPIC_INVALID", "SCHEDULE_RETRY_POLICY_INVALID", "CONFLICT")
 
 
 async def _create(app: Duly, call: Call) -> Reply:
@@ -107,14 +98,6 @@ async def _upcoming(app: Duly, call: Call) -> Reply:
 
 async def _preview(app: Duly, call: Call) -> Reply:
     return Reply(await schedules.preview(app, call.body))
-
-
-async def _apply(app: Duly, call: Call) -> Reply:
-    return Reply(await applying.apply_schedules(app, call.body))
-
-
-async def _instances(app: Duly, call: Call) -> Reply:
-    return Reply(await instances.list_instances(app))
 
 
 async def _create_run(app: Duly, call: Call) -> Reply:
@@ -206,18 +189,7 @@ ROUTES: tuple[Route, ...] = (
         answer=PreviewAnswer,
         codes=TIMING_CODES,
     ),
-    Route(
-        method="POST",
-        path="/schedules:apply",
-        name="applySchedules",
-        summary="Make many schedules exactly what is given",
-        said="Create or replace each by its key. Everything is checked before anything is changed; the second time "
-        "changes nothing. What belongs to the `set` and is not here any more is pruned if that is asked for.",
-        run=_apply,
-        body=ApplyBody,
-        answer=ApplyAnswer,
-        codes=(*SCHEDULE_CODES, "SCHEDULE_CLIENT_REQUEST_ID_IN_USE"),
-    ),
+    APPLY,
     Route(
         method="GET",
         path="/schedules/{ref}",
@@ -388,12 +360,5 @@ ROUTES: tuple[Route, ...] = (
         answer=HandledAnswer,
         status=202,
     ),
-    Route(
-        method="GET",
-        path="/instances",
-        name="listInstances",
-        summary="List the processes that are alive",
-        run=_instances,
-        answer=InstancePage,
-    ),
+    INSTANCES,
 )

@@ -1,0 +1,24 @@
+"""``GET /instances``: the processes of a fleet."""
+
+from __future__ import annotations
+
+from duly.app import Duly
+
+from .http import Call, Reply
+from .operations.instances import list_instances
+from .route import Route
+from .shapes import InstancePage
+
+
+async def _instances(app: Duly, call: Call) -> Reply:
+    return Reply(await list_instances(app))
+
+
+INSTANCES = Route(
+    method="GET",
+    path="/instances",
+    name="listInstances",
+    summary="List the processes that are alive",
+    run=_instances,
+    answer=InstancePage,
+)
