@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from duly import Duly, Retry, RunContext, RunStatus, WaitTimeout
+from duly import Duly, Retry, RunContext, RunStatus, Snooze, WaitTimeout
 from duly.core.errors import EnqueueFailure, NotFound, OutcomeUnknown, StoreUnavailable, ValidationFailed
 from tests.app.conftest import MakeApp
 
@@ -138,3 +138,28 @@ async def test_a_store_that_loses_the_write_is_an_enqueue_failure_with_the_id_to
     monkeypatch.undo()
     run = await app.enqueue("echo", 1, id=raised.value.details["id"])
     assert run.id == raised.value.details["id"]
+
+
+async def test_the_time_that_was_asked_for_stays_through_retries_and_snoozes(make_app: MakeApp) -> None:
+    app = make_app()
+    seen: list[datetime] = []
+
+    @app.job("again", retry=Retry(max_attempts=3, delay=0.01, jitter=0))
+    async def again(run: RunContext) -> Snooze | None:
+        seen.append(run.scheduled_at)
+        if len(seen) == 1:
+            raise ValueError("not yet")
+        return Snooze(seconds=0.01) if len(seen) == 2 else None
+
+    async with app:
+        asked = await app.enqueue("again")
+        done = await app.runs.wait(asked.id, timeout=30)
+    assert seen == [asked.scheduled_at] * 3
+    assert done.scheduled_at == asked.scheduled_at
+    assert (done.window_key, done.attempt) == (None, 2)
+
+
+async def test_runs_are_listed_by_the_time_that_was_asked_for(app: Duly) -> None:
+    far = await app.enqueue("echo", run_at=datetime(2099, 3, 15, tzinfo=UTC))
+    near = await app.enqueue("echo")
+    assert [run.id for run in (await app.runs.list()).items] == [far.id, near.id]

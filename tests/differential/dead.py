@@ -217,6 +217,7 @@ class DeadModel:
                 job=told.handler,
                 kind=RunKind.DIRECT,
                 due_at=now,
+                window_at=now,
                 fired_at=now,
                 tenant=claim.tenant,
                 queue=told.queue,

@@ -542,7 +542,7 @@ class Model(DeadModel, CalendarModel, OperatingModel):
         for request in requests:
             due_at = now if request.run_at is None else request.run_at
             asked = {name: value for name, value in asdict(request).items() if name != "run_at"}
-            self._insert(NewRun(**asked, kind=RunKind.DIRECT, due_at=due_at, fired_at=now))
+            self._insert(NewRun(**asked, kind=RunKind.DIRECT, due_at=due_at, window_at=due_at, fired_at=now))
             answers.append(self._run(request.id))
         return answers
 
@@ -579,6 +579,7 @@ class Model(DeadModel, CalendarModel, OperatingModel):
                 job=definition.target.handler,
                 kind=RunKind.MANUAL,
                 due_at=now,
+                window_at=now,
                 fired_at=now,
                 schedule_id=schedule.id,
                 revision=schedule.revision,

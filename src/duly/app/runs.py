@@ -207,13 +207,14 @@ class Runs(DeadLetters):
             timeout_ms = handler.timeout_ms if handler and handler.has_timeout else DEFAULT_TIMEOUT_MS
         else:
             timeout_ms = timeout_in_ms(timeout)
+        due_at = None if run_at is None else to_ms(run_at, "run_at")
         return NewRequest(
-            id=self._chance.id(self._clock) if id is None else check_run_id(id),
+            id=self._chance.id(self._clock, due_at) if id is None else check_run_id(id),  # lists are in this order
             job=name,
             payload=text,
             queue=check_queue(queue),
             max_attempts=max_attempts,
-            run_at=None if run_at is None else to_ms(run_at, "run_at"),
+            run_at=due_at,
             priority=check_priority(priority),
             timeout_ms=timeout_ms,
             tenant=check_text(tenant, "tenant", 128) or "",

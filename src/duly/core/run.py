@@ -159,7 +159,7 @@ class Claim:
 
     @property
     def window_key(self) -> str | None:
-        if self.window_at is None or self.definition is None:
+        if self.window_at is None or self.definition is None or self.kind != RunKind.WINDOW:
             return None
         return window_key(self.definition.key, self.window_at)
 

@@ -17,10 +17,10 @@ class Chance:
         self._random: random.Random = random.SystemRandom() if seed is None else random.Random(seed)
         self._seeded = seed is not None
 
-    def id(self, clock: Clock) -> str:
-        """A new UUIDv7."""
+    def id(self, clock: Clock, at: int | None = None) -> str:
+        """A new UUIDv7, of now or of an instant in epoch ms that it is to be sorted by."""
         entropy = self._random.randbytes(10) if self._seeded else secrets.token_bytes(10)
-        return uuid7(clock.now(), entropy)
+        return uuid7(clock.now() if at is None else at, entropy)
 
     def session(self) -> int:
         """A number for a worker session: positive, 63 bits, never drawn twice."""

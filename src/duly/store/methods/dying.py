@@ -54,6 +54,7 @@ def _handler_run(now: int, death: Death, handler: OnDead) -> NewRun:
         job=handler.handler,
         kind=RunKind.DIRECT,
         due_at=now,
+        window_at=now,
         fired_at=now,
         tenant=claim.tenant,
         queue=handler.queue,

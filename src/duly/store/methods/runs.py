@@ -29,6 +29,8 @@ def enqueue(now: int, requests: Sequence[NewRequest]) -> Program[list[Run]]:
             job=request.job,
             kind=RunKind.DIRECT,
             due_at=now if request.run_at is None else request.run_at,
+            # The time asked for, which stays: what is due moves with every retry.
+            window_at=now if request.run_at is None else request.run_at,
             fired_at=now,
             tenant=request.tenant,
             queue=request.queue,
@@ -113,6 +115,7 @@ def _manual_run(
         job=definition.target.handler,
         kind=RunKind.MANUAL,
         due_at=now,
+        window_at=now,
         fired_at=now,
         schedule_id=schedule.id,
         revision=schedule.revision,

@@ -329,7 +329,7 @@ class TestOnDead:
             "error": "second",
             "attempts": 2,
             "died_at": "2026-01-05T00:00:05.000Z",
-            "scheduled_at": "2026-01-05T00:00:05.000Z",
+            "scheduled_at": "2026-01-05T00:00:00.000Z",
             "schedule_id": None,
             "schedule_key": None,
             "payload": {"n": [1]},

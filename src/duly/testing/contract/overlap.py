@@ -290,7 +290,7 @@ class TestTriggering:
         put = await trial.put(payload='{"n":1}')
         triggered = await trial.trigger(put)
         assert triggered.created
-        assert (triggered.run.kind, triggered.run.status, triggered.run.window_at) == ("manual", "pending", None)
+        assert (triggered.run.kind, triggered.run.status, triggered.run.window_key) == ("manual", "pending", None)
         assert triggered.run == await trial.run(triggered.run)
         assert triggered.run.payload == {"n": 1}
         assert (await trial.schedule(put)).cursor == put.cursor
