@@ -5,13 +5,14 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from duly import Duly, Retry, RunContext, RunStatus, Settings
-from duly.core.errors import ConfigurationError
+from duly.core.errors import ConfigurationError, ValidationFailed
 from duly.core.run import Reason, Run
 from tests.app import handlers
 from tests.app.conftest import QUICK, MakeApp, until
@@ -297,3 +298,45 @@ async def test_f09_a_handler_that_blocks_the_loop_for_a_moment_keeps_the_lease(a
     async with app, make_app(roles=("scheduler",)):
         done = await run_one(app, "block")
     assert (done.status, done.result, done.attempt) == (RunStatus.COMPLETED, "survived", 1)
+
+
+async def test_a_number_that_json_does_not_have_fails_the_run_instead_of_becoming_null(app: Duly) -> None:
+    @app.job("nan")
+    async def nan() -> dict[str, Any]:
+        return {"a": [1.0, None, float("nan")]}
+
+    @app.job("none")
+    async def none() -> list[None]:
+        return [None]
+
+    async with app:
+        run = await app.runs.wait((await app.enqueue("nan")).id, timeout=30)
+        assert (run.status, run.result) == ("failed", None)
+        assert "NaN or infinity" in (run.error_message or "")
+        assert (await app.runs.wait((await app.enqueue("none")).id, timeout=30)).result == [None]
+
+
+async def test_a_failure_is_logged_with_where_it_happened(app: Duly, caplog: pytest.LogCaptureFixture) -> None:
+    def deep() -> None:
+        raise KeyError("missing")
+
+    @app.job("broken", retry=Retry(max_attempts=2, delay=0.01, jitter=0))
+    async def broken() -> None:
+        deep()
+
+    async with app:
+        await app.runs.wait((await app.enqueue("broken")).id, timeout=30)
+    told = [record for record in caplog.records if "attempt" in record.getMessage()]
+    assert [record.levelname for record in told] == ["WARNING", "ERROR"]
+    assert "in deep" in caplog.text
+
+
+def test_a_generator_or_a_name_without_letters_is_refused_when_it_is_declared(app: Duly) -> None:
+    with pytest.raises(ConfigurationError, match="a generator"):
+
+        @app.job("g")
+        def numbers() -> Iterator[int]:
+            yield 1
+
+    with pytest.raises(ValidationFailed, match="job name is ''"):
+        app.job("")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from duly import Cron, Duly, Event, Every, Fatal, Once, Retry, RunStatus, ScheduleArrived, Settings
-from duly.core.errors import ConfigurationError, TopicInvalid
+from duly.core.errors import ConfigurationError, TopicInvalid, ValidationFailed
 from tests.app.conftest import MakeApp, until
 
 TOPIC = "notifications.task-reminder"
@@ -194,4 +194,15 @@ async def test_a_bad_topic_is_refused_before_anything_is_stored(app: Duly) -> No
         await app.schedules.create("x", Every(seconds=5), topic="Not.OK")
     assert raised.value.code == "SCHEDULE_TOPIC_INVALID"
     assert await app.schedules.get("x") is None
+    await app.close()
+
+
+@pytest.mark.parametrize("payload", [3, "x", None, [1]])
+async def test_a_topic_takes_an_object_only(app: Duly, payload: Any) -> None:
+    await app.open()
+    with pytest.raises(ValidationFailed, match="expected an object"):
+        await app.schedules.create("x", Every(seconds=5), topic="a.b", payload=payload)
+    await app.schedules.create("y", Every(seconds=5), topic="a.b")
+    with pytest.raises(ValidationFailed, match="expected an object"):
+        await app.schedules.trigger("y", payload)
     await app.close()

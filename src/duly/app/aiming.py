@@ -56,6 +56,17 @@ def check_topic(topic: str) -> str:
     return topic
 
 
+def check_topic_payload(target: Target, payload: str) -> None:
+    """A topic's listeners are given an object; refuse anything else before it is stored."""
+    if target.kind is TargetKind.TOPIC and not payload.startswith("{"):
+        shown = payload if len(payload) <= 60 else payload[:57] + "..."
+        raise ValidationFailed(
+            f"payload is {shown}; expected an object, since topic {target.name!r} tells it to listeners",
+            field="payload",
+            expected="an object",
+        )
+
+
 def _outside(target: Mapping[str, Any], topic: str | None) -> Target:
     check_kind(target, Mapping, "target")
     kind = choose(TargetKind, target.get("kind"), "target.kind")

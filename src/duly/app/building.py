@@ -17,7 +17,7 @@ from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock
 from duly.store.values import NewSchedule
 
-from .aiming import check_target
+from .aiming import check_target, check_topic_payload
 from .calling import read_call
 from .checking import check_strict_ids, check_text
 from .words import UNSET, Words, check_span, merged_words, read_words
@@ -67,6 +67,7 @@ class Builder:
             payload=words.payload or "{}",
             **{"catch_up": self._catch_up, **words.definition},
         )
+        check_topic_payload(definition.target, definition.payload)
         self._fit_handler(definition, words)
         check_span(definition.start_at, definition.end_at)
         definition.timing = anchored(definition, None, self._clock.now())
@@ -119,6 +120,7 @@ class Builder:
 
     def check_payload(self, target: Target, payload: str) -> None:
         """Refuse a payload that the job could not take, where the job is known here."""
+        check_topic_payload(target, payload)
         handler = self._registry.get(target.handler)
         if handler is not None:
             handler.arguments.check(payload)

@@ -12,7 +12,7 @@ from duly.core.policy import Retry
 from duly.core.timing import Cron, Every, Timing
 from duly.engine.context import RunContext
 from duly.engine.job import Job
-from duly.engine.registry import Handler, make_handler
+from duly.engine.registry import Handler, check_job_name, make_handler
 
 from .checking import check_words, timeout_in_ms
 from .words import JOB_WORDS, UNSET, JobOptions
@@ -67,6 +67,8 @@ class Declaring(ABC):
         """
         if callable(name):
             raise ConfigurationError("@app.job needs parentheses: write @app.job() or @app.job('name')")
+        if name is not None:
+            check_job_name(name)
         check_words("job", options, JOB_WORDS)
         timing = _timing(name, cron, every, timezone)
         if timing is None and options:

@@ -69,6 +69,12 @@ class Opener:
             kept = self._kept.nouns = (store, self._nouns(store))
         return kept[1]
 
+    def open(self) -> None:
+        """Open the store now instead of at the first call."""
+        with self._changed:
+            self._notice_fork()
+            self._store()
+
     def close(self) -> None:
         """Close what was opened here, after the calls that are under way."""
         with self._changed:

@@ -160,6 +160,8 @@ class Sync(_Side):
         self._opener.close()
 
     def __enter__(self) -> Self:
+        """Open the store at once, so that it is ready before a transaction of the caller's holds the database."""
+        self._opener.open()
         return self
 
     def __exit__(self, *_: object) -> None:

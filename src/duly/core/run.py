@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import IntEnum, StrEnum
 from typing import Any
@@ -255,9 +255,12 @@ class Completed:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
+    """The handler raised, or took too long. ``cause`` is what it raised, for the log; a store keeps the text alone."""
+
     error: str
     fatal: bool = False
     timed_out: bool = False
+    cause: BaseException | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -39,6 +40,8 @@ def outcome_of(value: Any, result_limit: int) -> Outcome:
         return Snoozed(value.delay // timedelta(milliseconds=1))
     try:
         result = _encode(value)
+        if b"null" in result and not _is_finite(value):
+            raise ValueError("it holds NaN or infinity")
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         return Failed(f"the handler's result is not JSON: {error}; return plain values or None", fatal=True)
     if len(result) > result_limit:
@@ -50,9 +53,18 @@ def outcome_of(value: Any, result_limit: int) -> Outcome:
     return Completed(result.decode())
 
 
+def _is_finite(value: Any) -> bool:
+    """Whether every number in plain data is one that JSON has; others would be written as null."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, dict):
+        return all(map(_is_finite, value.values()))
+    return not isinstance(value, list | tuple | set | frozenset) or all(map(_is_finite, value))
+
+
 def failure_of(error: BaseException) -> Failed:
     """Read what a handler raised."""
-    return Failed(describe(error), fatal=isinstance(error, Fatal))
+    return Failed(describe(error), fatal=isinstance(error, Fatal), cause=error)
 
 
 def describe(error: BaseException) -> str:

@@ -100,6 +100,11 @@ def make_handler(
         raise ConfigurationError(f"job {name!r}: retry is {retry!r}; expected Retry(max_attempts=...) or None")
     if not callable(function):
         raise ConfigurationError(f"job {name!r} is {function!r}; expected a function")
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise ConfigurationError(
+            f"job {name!r} is {_where(function)}, a generator, whose body nobody would run; return a value instead of"
+            " yielding"
+        )
     mode = Mode.PROCESS if process else Mode.ASYNC if inspect.iscoroutinefunction(function) else Mode.THREAD
     if process and inspect.iscoroutinefunction(function):
         raise ConfigurationError(f"job {name!r} is async and process=True; a process runs plain functions")

@@ -60,13 +60,16 @@ class LogObserver(Observer):
 
     def attempt_ended(self, claim: Claim, outcome: Outcome) -> None:
         if isinstance(outcome, Failed):
-            log.warning(
+            last = outcome.fatal or claim.attempt >= claim.max_attempts
+            log.log(
+                logging.ERROR if last else logging.WARNING,
                 "job %r run %s: attempt %d of %d failed: %s",
                 claim.job,
                 claim.id,
                 claim.attempt,
                 claim.max_attempts,
                 outcome.error,
+                exc_info=outcome.cause,
                 extra={"run_id": claim.id, "attempt": claim.attempt, "schedule_id": claim.schedule_id},
             )
 
