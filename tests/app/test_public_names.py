@@ -51,6 +51,7 @@ def test_the_nouns_of_an_app_offer_these_verbs() -> None:
         "acknowledge", "acknowledge_many", "attempts", "cancel", "dead", "dead_groups", "get", "iterate", "list",
         "redrive", "redrive_many", "wait",
     }  # fmt: skip
+    assert set(verbs(app.calendars)) >= {"delete", "get", "iterate", "list", "put"}
     assert set(verbs(app.queues)) >= {"get", "list", "pause", "resume", "set"}
     assert set(verbs(app)) >= {"cron", "enqueue", "every", "include", "job", "middleware", "run", "start", "stop"}
     assert callable(app.sync.enqueue)

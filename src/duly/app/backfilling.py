@@ -18,6 +18,7 @@ from duly.store.orders import BackfillOrder, NewOperation
 from duly.store.sql import SqlStore
 
 from .checking import check_run_id, check_text, not_found
+from .looking import exclusions_for
 from .payload import encode_payload
 from .upcoming import Windows, seen
 from .words import UNSET
@@ -83,7 +84,7 @@ class Backfilling:
         wait in line, and windows that fall due meanwhile go before them. ``force`` lets all of them go at once.
         ``rate_per_second`` (from one a minute) spaces them. With ``dry_run`` the windows are answered, and nothing is
         made. The operation tells how many have ended (``changed``) and failed (``refused``); asked for again with its
-        ``id``, nothing is made twice.
+        ``id``, nothing is made twice. Excluded windows are left out.
         """
         order = BackfillOrder(
             since=to_ms(from_, "from"), until=to_ms(to, "to"), rate_per_second=_rate(rate_per_second), force=force
@@ -92,7 +93,9 @@ class Backfilling:
         schedule = await self._found(ref)
         if dry_run:
             now = await self._store.now()
-            return seen(schedule.definition, past_windows(schedule.definition, order.since, order.until, now))
+            exclusions = await exclusions_for(self._store, schedule.definition, schedule.facts.tenant)
+            windows = past_windows(schedule.definition, order.since, order.until, now, exclusions)
+            return seen(schedule.definition, windows)
         id = self._chance.id(self._clock) if id is None else check_run_id(id)
         new = NewOperation(id=id, order=order, by=check_text(by, "by", 100))
         made = await self._store.backfill(schedule.id, new, payload=text, rules=self._settings.fire_rules)

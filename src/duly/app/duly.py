@@ -24,6 +24,7 @@ from duly.runtime.events import LogObserver, Observer, Observers
 from duly.store.sql import SqlStore
 
 from .building import Builder
+from .calendars import Calendars
 from .declared import Declared
 from .declaring import Declaration, Declaring
 from .dying import check_on_dead, whom_to_tell
@@ -101,7 +102,7 @@ class Duly(Declaring):
         self._declared = Declared(
             self._store, self._builder, self._clock, app=self.name, sync=self._sync, scheduler="scheduler" in roles
         )
-        self.schedules, self.runs, self.queues = self._nouns(self._store, self._clock, call_now)
+        self.schedules, self.runs, self.queues, self.calendars = self._nouns(self._store, self._clock, call_now)
         self.operations = self.schedules.operations
 
     def _nouns(self, store: SqlStore, clock: Clock, call: Caller, *, alone: bool = False) -> Nouns:
@@ -128,7 +129,8 @@ class Duly(Declaring):
             on_cancel=partial(tell, Instance.cancel_soon),
             alone=alone,
         )
-        return schedules, runs, Queues(store, on_runs=partial(tell, Instance.wake_worker))
+        queues = Queues(store, on_runs=partial(tell, Instance.wake_worker))
+        return schedules, runs, queues, Calendars(store, clock, self._chance)
 
     def _nouns_alone(self, store: SqlStore) -> Nouns:
         """The nouns for a thread without an event loop."""

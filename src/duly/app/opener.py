@@ -19,6 +19,7 @@ from duly.core.errors import ConfigurationError
 from duly.store.direct import DirectDriver, run_direct
 from duly.store.sql import SqlStore
 
+from .calendars import Calendars
 from .life import Life
 from .queues import Queues
 from .runs import Runs
@@ -26,8 +27,8 @@ from .schedules import Schedules
 
 CLOSE_WITHIN = 30.0
 FORK_WITHIN = 5.0
-Noun = Schedules | Runs | Queues
-Nouns = tuple[Schedules, Runs, Queues]
+Noun = Schedules | Runs | Queues | Calendars
+Nouns = tuple[Schedules, Runs, Queues, Calendars]
 
 
 class Opener:

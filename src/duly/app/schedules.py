@@ -19,7 +19,7 @@ from duly.core.rules.editing import Change
 from duly.core.rules.replacing import Succession, reschedule
 from duly.core.run import Run
 from duly.core.schedule import Schedule, ScheduleStatus
-from duly.core.timing import Jitter, Timing
+from duly.core.timing import Timing
 from duly.runtime.batcher import Batcher
 from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock
@@ -31,12 +31,12 @@ from .auditing import Auditing
 from .backfilling import Backfilling
 from .building import Builder, anchored
 from .bulk import Bulk
-from .checking import check_cursor, check_jitter, check_limit, check_run_id, check_text, check_words, not_found
+from .checking import check_cursor, check_limit, check_run_id, check_text, check_words, not_found
 from .editing import Merge, Replacement
+from .looking import Looking
 from .operations import Operations
 from .payload import encode_payload
 from .putting import Stored
-from .upcoming import Windows, check_count_of, preview, upcoming
 from .words import CHANGE_WORDS, OPTIONS, SCHEDULE_WORDS, UNSET, Changes, JobLike, Options, ScheduleFilters
 
 log = logging.getLogger("duly.app")
@@ -45,7 +45,7 @@ BULK = 1000
 ABREAST = 2
 
 
-class Schedules(Applying, Auditing, Backfilling, Bulk):
+class Schedules(Applying, Auditing, Backfilling, Bulk, Looking):
     """Create, find, change and trigger schedules. Ids and keys are both accepted where one is asked for."""
 
     def __init__(
@@ -220,30 +220,6 @@ class Schedules(Applying, Auditing, Backfilling, Bulk):
         if connection is None:
             self._tell("schedule.created", made)
         return made
-
-    async def preview(
-        self,
-        timing: Timing,
-        *,
-        after: datetime | None = None,
-        count: int = 10,
-        key: str | None = None,
-        jitter: Jitter | tuple[int, int] | None = None,
-    ) -> Windows:
-        """The next windows of a timing after an instant (now), without storing anything.
-
-        Jitter depends on the key: give both to see the delays a schedule of that key would have.
-        """
-        start = self._clock.now() if after is None else to_ms(after, "after")
-        return preview(self._builder.check_timing(timing), start, check_count_of(count), key, check_jitter(jitter))
-
-    async def upcoming(self, ref: str, count: int = 10) -> Windows:
-        """The next windows of a schedule as it is now: none while it is paused without an end, or has ended."""
-        count = check_count_of(count)
-        schedule = await self._store.get_schedule(ref)
-        if schedule is None:
-            raise not_found("schedule", ref)
-        return upcoming(schedule, count)
 
     async def pause(
         self,

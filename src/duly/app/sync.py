@@ -14,6 +14,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 from duly.core.errors import ConfigurationError
 from duly.store.direct import run_direct
 
+from .calendars import Calendars
 from .opener import Noun as AnyNoun
 from .opener import Opener
 from .queues import Queues
@@ -28,7 +29,7 @@ __all__ = ["Opener", "Sync"]
 
 
 def _kind_of(method: Callable[..., Any]) -> type[AnyNoun]:
-    kinds: tuple[type[AnyNoun], ...] = (Schedules, Runs, Queues)
+    kinds: tuple[type[AnyNoun], ...] = (Schedules, Runs, Queues, Calendars)
     return next(kind for kind in kinds if getattr(kind, method.__name__, None) is method)
 
 
@@ -144,6 +145,16 @@ class SyncQueues(_Side):
     list = _Twin(Queues.list)
 
 
+class SyncCalendars(_Side):
+    """``app.calendars`` without ``await``."""
+
+    put = _Twin(Calendars.put)
+    get = _Twin(Calendars.get)
+    list = _Twin(Calendars.list)
+    iterate = _TwinIterator(Calendars.iterate)
+    delete = _Twin(Calendars.delete)
+
+
 class Sync(_Side):
     """The app for callers without an event loop; ``close`` it, use it in a ``with``, or leave that to the exit."""
 
@@ -154,6 +165,7 @@ class Sync(_Side):
         self.schedules = SyncSchedules(opener, "schedules.")
         self.runs = SyncRuns(opener, "runs.")
         self.queues = SyncQueues(opener, "queues.")
+        self.calendars = SyncCalendars(opener, "calendars.")
 
     def close(self) -> None:
         """Close what the first call opened; the next call opens it again."""

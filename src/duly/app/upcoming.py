@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 
 from duly.core.ids import check_key
 from duly.core.instants import to_datetime
+from duly.core.rules.excluding import Exclusions, note_of
 from duly.core.rules.moving import resumed_cursor
 from duly.core.rules.windows import fire_instant, next_window
 from duly.core.schedule import Definition, Schedule, Target, TargetKind
@@ -23,36 +24,56 @@ _NOWHERE = Target(TargetKind.JOB, "preview")
 
 @dataclass(frozen=True, slots=True)
 class Upcoming:
-    """One window to come. ``local_time`` is the same instant on the wall clock of the timing's zone."""
+    """One window to come. ``local_time`` is the same instant on the wall clock of the timing's zone.
+
+    One that is ``excluded`` does not fire; its note says by what.
+    """
 
     window_at: datetime
     fire_at: datetime
     local_time: datetime
     note: str | None = None
+    excluded: bool = False
 
 
 Windows = list[Upcoming]
 
 
-def preview(timing: Timing, after: int, count: int, key: str | None, jitter: Jitter | None) -> list[Upcoming]:
-    """The first ``count`` windows of a timing strictly after an instant; an interval from its start starts there."""
+def previewed(
+    timing: Timing,
+    after: int,
+    key: str | None,
+    jitter: Jitter | None,
+    calendars: tuple[str, ...],
+    exclude_dates: tuple[date, ...],
+) -> Definition:
+    """The definition that a preview is of; an interval that counts from its start starts at ``after``."""
     definition = Definition(
-        key="preview" if key is None else check_key(key), timing=timing, target=_NOWHERE, jitter=jitter
+        key="preview" if key is None else check_key(key),
+        timing=timing,
+        target=_NOWHERE,
+        jitter=jitter,
+        calendars=calendars,
+        exclude_dates=exclude_dates,
     )
     definition.timing = anchored(definition, None, after)
-    return _seen(definition, next_window(definition, after), count)
+    return definition
 
 
-def upcoming(schedule: Schedule, count: int) -> list[Upcoming]:
-    """The windows that a schedule will fire as things stand, the one that is due first."""
+def preview(definition: Definition, after: int, count: int, exclusions: Exclusions | None) -> list[Upcoming]:
+    """The first ``count`` windows of a definition strictly after an instant."""
+    return _seen(definition, next_window(definition, after), count, None, exclusions)
+
+
+def upcoming(schedule: Schedule, count: int, exclusions: Exclusions | None) -> list[Upcoming]:
+    """The windows that a schedule will fire, or skip as excluded, as things stand; the one that is due first."""
     definition, facts, cursor = schedule.definition, schedule.facts, schedule.cursor
     if facts.paused_at is not None:
         if facts.paused_until is None:
             return []
         cursor = resumed_cursor(cursor, definition, facts.paused_until, catch_up=False)
-    if definition.max_runs is not None:
-        count = min(count, definition.max_runs - cursor.fired)
-    found = _seen(definition, cursor.next_window_at, count)
+    runs = None if definition.max_runs is None else definition.max_runs - cursor.fired
+    found = _seen(definition, cursor.next_window_at, count, runs, exclusions)
     if found and cursor.fire_at is not None:
         found[0] = replace(found[0], fire_at=to_datetime(cursor.fire_at))
     return found
@@ -68,20 +89,28 @@ def seen(definition: Definition, windows: Sequence[int]) -> list[Upcoming]:
     return [_one(definition, window) for window in windows]
 
 
-def _seen(definition: Definition, window: int | None, count: int) -> list[Upcoming]:
+def _seen(
+    definition: Definition, window: int | None, count: int, runs: int | None, exclusions: Exclusions | None
+) -> list[Upcoming]:
+    """Up to ``count`` windows from this one on, of which no more than ``runs`` fire."""
     found: list[Upcoming] = []
-    while window is not None and len(found) < count:
-        found.append(_one(definition, window))
+    fires = 0
+    while window is not None and len(found) < count and (runs is None or fires < runs):
+        found.append(_one(definition, window, exclusions))
+        fires += not found[-1].excluded
         # An interval that counts from the end of a run has no second window before that end is known.
         window = None if definition.counts_from_completion else next_window(definition, window)
     return found
 
 
-def _one(definition: Definition, window: int) -> Upcoming:
+def _one(definition: Definition, window: int, exclusions: Exclusions | None = None) -> Upcoming:
     timing = definition.timing
     at = to_datetime(window)
     zone = zone_named(timing.timezone)
     offset = timezone(timedelta(seconds=zone.offset_at(window // 1000)))
     local = at if zone.is_utc else at.astimezone(offset)
     note = dst_note(timing, window) if isinstance(timing, Cron) else None
-    return Upcoming(at, to_datetime(fire_instant(definition, window)), local, note)
+    by = None if exclusions is None else exclusions.excludes(window)
+    if by is not None:
+        note = note_of(by) if note is None else f"{note}; {note_of(by)}"
+    return Upcoming(at, to_datetime(fire_instant(definition, window)), local, note, excluded=by is not None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -32,6 +32,7 @@ from .checking import (
     check_truth,
     timeout_in_ms,
 )
+from .dates import DateLike, check_calendars, check_dates
 from .payload import encode_payload
 
 UNSET: Any = msgspec.UNSET
@@ -56,6 +57,8 @@ class Policies(TypedDict, total=False):
     max_concurrent: int | None
     pause_after_failures: int | None
     fire_current_window: bool
+    calendars: Iterable[str]
+    exclude_dates: Iterable[DateLike]
     tags: Sequence[str]
     metadata: Mapping[str, str | None] | None
 
@@ -164,6 +167,8 @@ DEFINITION: Mapping[str, tuple[str, Check]] = {
     "max_concurrent": ("max_concurrent", partial(check_count, field="max_concurrent")),
     "pause_after_failures": ("pause_after_failures", partial(check_count, field="pause_after_failures")),
     "fire_current_window": ("fire_current_window", partial(check_truth, field="fire_current_window")),
+    "calendars": ("calendars", check_calendars),
+    "exclude_dates": ("exclude_dates", partial(check_dates, field="exclude_dates")),
 }
 FACTS: Mapping[str, tuple[str, Check]] = {
     "name": ("name", _text("name", 200)),
@@ -175,7 +180,7 @@ _META = {"owner_id": "owner", "tenant_id": "tenant", "correlation_id": "correlat
 # What a merge makes of None, where None is no value of the word's own.
 _BACK_TO: Mapping[str, Any] = {
     "overlap": Overlap.SKIP, "catch_up": Missed.LATEST, "queue": DEFAULT_QUEUE, "priority": 0, "max_queued": 1,
-    "fire_current_window": False, "tags": (), "payload": {}, "enabled": True,
+    "fire_current_window": False, "calendars": (), "exclude_dates": (), "tags": (), "payload": {}, "enabled": True,
 }  # fmt: skip
 
 

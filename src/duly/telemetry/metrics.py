@@ -35,7 +35,9 @@ _OUTCOMES: Final[Mapping[type, str]] = {
     Released: "released",
     Snoozed: "snoozed",
 }
-SKIP_REASONS: Final = (Reason.MISSED, Reason.TOO_LATE, Reason.OVERLAP, Reason.QUEUE_FULL)
+SKIP_REASONS: Final = (
+    Reason.MISSED, Reason.TOO_LATE, Reason.EXCLUDED, Reason.OVERLAP, Reason.QUEUE_FULL,
+)  # fmt: skip
 
 
 class Histogram:

@@ -80,7 +80,10 @@ def test_a_schedule_has_dates_of_its_own_and_they_come_first():
         (Cron("0 0 * * *"), "2026-12-26T00:00:00Z", False),
         (Every("1h"), "2026-12-25T23:00:00Z", True),
         (Every("1h"), "2026-12-26T00:00:00Z", False),
-        (Once("2026-12-25T22:00:00-03:00"), "2026-12-26T01:00:00Z", False),  # its date is that of UTC
+        (Every("1h", timezone="America/Sao_Paulo"), "2026-12-26T02:00:00Z", True),
+        (Every("1h", timezone="America/Sao_Paulo"), "2026-12-26T03:00:00Z", False),
+        (Once("2026-12-25T22:00:00-03:00"), "2026-12-26T01:00:00Z", False),  # an offset is no zone
+        (Once("2026-12-25T22:00:00-03:00", timezone="America/Sao_Paulo"), "2026-12-26T01:00:00Z", True),
     ],
 )
 def test_the_date_is_that_of_the_timings_own_zone(timing, window, excluded):

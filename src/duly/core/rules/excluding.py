@@ -1,6 +1,6 @@
 """Excluded windows: which of a schedule's windows fall on dates of its calendars, and what a fire does with them.
 
-A window is excluded by its local date: in the zone of a cron timing, in UTC otherwise. It is neither due nor missed and
+A window is excluded by its local date in the zone of its timing, UTC unless said. It is neither due nor missed and
 takes no part in any policy, so the policies are asked about the others alone, and what is excluded is put between.
 """
 
@@ -18,7 +18,7 @@ from duly.core.rules.missed import Backlog, Dropped, Kept, Step, sort_out
 from duly.core.rules.windows import Windows
 from duly.core.run import Reason, SkippedWindows
 from duly.core.schedule import Definition
-from duly.core.timing import Cron, Timing, Zone, zone_named
+from duly.core.timing import Timing, Zone, zone_named
 
 OWN_DATES = "its own dates"
 """What stands in the place of a calendar's name where a schedule's own dates exclude a window."""
@@ -107,7 +107,7 @@ class OpenWindows(Windows):
 
 def zone_of(timing: Timing) -> Zone:
     """The zone in which the windows of a timing have their dates."""
-    return timing.zone if isinstance(timing, Cron) else zone_named("UTC")
+    return zone_named(timing.timezone)
 
 
 def note_of(by: str) -> str:
