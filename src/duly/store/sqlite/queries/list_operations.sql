@@ -1,7 +1,8 @@
+-- Every id sorts before the tilde; a plain condition lets the search start where the page before ended.
 SELECT
     id, kind, body, made_at, made_by, status, position, matched, changed, refused, error, updated_at,
     finished_at
 FROM duly_operations
-WHERE (:after IS NULL OR id < :after)
+WHERE id < ifnull(:after, '~')
 ORDER BY id DESC
 LIMIT :limit
