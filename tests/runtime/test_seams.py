@@ -78,6 +78,14 @@ def test_every_method_of_the_port_is_passed_on() -> None:
     assert passed == port, "a method that Observers does not override is heard by nobody"
 
 
+def test_late_fires_are_one_line_until_fires_are_on_time_again(caplog: pytest.LogCaptureFixture) -> None:
+    log = LogObserver()
+    for lateness in ([5, 10_000], [45_000, 3], [60_000], [], [70_000], [12], [11_000]):
+        log.windows_fired(len(lateness), 2, 0, lateness)
+    assert [record.args for record in caplog.records] == [(45, 2, 2), (11, 1, 2)]
+    assert {record.levelname for record in caplog.records} == {"WARNING"}
+
+
 def test_the_log_says_what_an_operator_must_see_and_no_payload(caplog: pytest.LogCaptureFixture) -> None:
     log = LogObserver()
     with caplog.at_level(logging.DEBUG, "duly.engine"):

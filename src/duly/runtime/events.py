@@ -10,6 +10,9 @@ from duly.core.run import Claim, Failed, Outcome, RunStatus, SkippedWindows
 
 log = logging.getLogger("duly.engine")
 
+LATE_MS = 10_000
+"""A fire this late is worth a line: an outage has ended, or the instances cannot keep up."""
+
 
 class Attempted(Protocol):
     """An attempt that has come to its end."""
@@ -54,6 +57,19 @@ class LogObserver(Observer):
 
     def __init__(self) -> None:
         self._unknown: set[str] = set()
+        self._late = False
+
+    def windows_fired(self, runs: int, skipped: int, duplicates: int, lateness_ms: Sequence[int]) -> None:
+        latest = max(lateness_ms, default=0)
+        if latest > LATE_MS and not self._late:
+            log.warning(
+                "windows fire late, the oldest by %d s: %d runs and %d skipped in this batch; each keeps its own time",
+                latest // 1000,
+                runs,
+                skipped,
+            )
+        if lateness_ms:
+            self._late = latest > LATE_MS
 
     def schedule_set_aside(self, schedule_id: str, error: str) -> None:
         log.error("schedule %s set aside: %s", schedule_id, error, extra={"schedule_id": schedule_id})

@@ -1,0 +1,86 @@
+"""Scenarios from other projects' test suites and faults that no older test of ours shows; the letters name them."""
+
+import asyncio
+from collections.abc import Coroutine
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from duly import Duly, Every, Once, Retry, RunContext, RunStatus, Schedule, Settings
+from duly.core.errors import ClientRequestIdInUse
+from duly.core.run import Failed
+from tests.app.conftest import until
+from tests.engine.lab import Lab
+
+MINUTE = timedelta(minutes=1)
+
+
+async def test_c3_catching_up_starts_only_the_windows_that_did_not_run(lab: Lab) -> None:
+    ran: list[str | None] = []
+
+    @lab.job("work")
+    async def work(run: RunContext) -> None:
+        ran.append(run.window_key)
+
+    first = await lab.start()
+    schedule = await lab.create("k", Every(minutes=1), catch_up="all")
+    await lab.clock.advance(minutes=3)
+    await lab.stop(first)
+    lab.clock.move(minutes=5, seconds=30)
+    await lab.start()
+    await lab.clock.advance(seconds=20)
+    runs = await lab.runs(schedule)
+    start = datetime(2026, 1, 5, tzinfo=UTC)
+    assert [run.scheduled_at for run in runs] == [start + number * MINUTE for number in range(1, 9)]
+    assert {(run.status, run.attempt) for run in runs} == {(RunStatus.COMPLETED, 1)}
+    assert ran == [run.window_key for run in runs], "the first three were not started again, the others oldest first"
+
+
+async def test_f1_three_attempts_are_three_failures_two_retries_and_one_end(lab: Lab) -> None:
+    executions: list[int] = []
+
+    @lab.job("work", retry=Retry(max_attempts=3, delay=5, jitter=0))
+    async def work(run: RunContext) -> None:
+        executions.append(run.attempt)
+        raise ValueError(f"try {run.attempt}")
+
+    await lab.start()
+    schedule = await lab.create("k", Every(minutes=10), max_runs=1)
+    await lab.clock.advance(minutes=12)
+    assert executions == [1, 2, 3]
+    outcomes = [outcome for _, outcome in lab.recorder.all("attempt_ended")]
+    assert [isinstance(outcome, Failed) for outcome in outcomes] == [True] * 3
+    ends = [dict(ended) for _, ended, _ in lab.recorder.all("attempts_settled")]
+    (run,) = await lab.runs(schedule)
+    assert [end for end in ends if end] == [{run.id: RunStatus.FAILED}], "twice it goes back, once it ends"
+    done = await lab.run(run.id)
+    assert (done.status, done.error_message, done.dead) == (RunStatus.FAILED, "ValueError: try 3", True)
+
+
+async def test_g1_ten_creates_of_one_client_request_id_at_once_make_one_schedule(url: str) -> None:
+    app = Duly(url, settings=Settings(poll=0.05))
+
+    @app.job("work")
+    async def work() -> None: ...
+
+    def create(key: str) -> Coroutine[Any, Any, Schedule]:
+        soon = Once(datetime(2000, 1, 1, tzinfo=UTC), on_past="fire")
+        return app.schedules.create(key, soon, job="work", metadata={"client_request_id": "order-7"})
+
+    async with app:
+        answers = await asyncio.gather(*(create(f"k{number}") for number in range(10)), return_exceptions=True)
+        (made,) = [answer for answer in answers if not isinstance(answer, BaseException)]
+        refusals = [answer for answer in answers if isinstance(answer, ClientRequestIdInUse)]
+        assert len(refusals) == 9
+        assert {refusal.existing_id for refusal in refusals} == {made.id}
+
+        async def completed() -> bool:
+            found = await app.schedules.get(made.id)
+            return found is not None and found.status == "completed"
+
+        await until(completed)
+        with pytest.raises(ClientRequestIdInUse):
+            await create("after-its-end")
+        assert [schedule.id async for schedule in app.schedules.iterate()] == [made.id]
+        assert len((await app.runs.list()).items) == 1
