@@ -34,6 +34,7 @@ FULL = {
     "pauseAfterFailures": 4,
     "queue": "mail",
     "priority": 7,
+    "fairnessKey": "u42",
     "enabled": False,
     "tags": ["a", "b"],
     "metadata": {"ownerId": "o", "tenantId": "t", "correlationId": "c", "clientRequestId": "r"},

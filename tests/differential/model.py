@@ -110,6 +110,7 @@ class OpenRow:
     started_at: int | None = None
     timeout_ms: int | None
     payload: str | None
+    fair_key: str | None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -530,7 +531,9 @@ class Model(DeadModel, CalendarModel, OperatingModel):
     def _insert(self, run: NewRun) -> bool:
         if run.id in self.runs or run.id in self.history:
             return False
-        row = asdict(run) | {"kind": run.kind.value, "hold": int(run.hold)}
+        fair = run.queue in self.queues and self.queues[run.queue].fair
+        key = run.tenant if fair and run.fair_key is None else run.fair_key
+        row = asdict(run) | {"kind": run.kind.value, "hold": int(run.hold), "fair_key": key}
         self.runs[run.id] = OpenRow(**row)
         return True
 
@@ -541,8 +544,12 @@ class Model(DeadModel, CalendarModel, OperatingModel):
         answers: list[Run] = []
         for request in requests:
             due_at = now if request.run_at is None else request.run_at
-            asked = {name: value for name, value in asdict(request).items() if name != "run_at"}
-            self._insert(NewRun(**asked, kind=RunKind.DIRECT, due_at=due_at, window_at=due_at, fired_at=now))
+            asked = asdict(request)
+            del asked["run_at"]
+            key = asked.pop("fairness_key")
+            self._insert(
+                NewRun(**asked, kind=RunKind.DIRECT, due_at=due_at, window_at=due_at, fired_at=now, fair_key=key)
+            )
             answers.append(self._run(request.id))
         return answers
 
@@ -592,6 +599,7 @@ class Model(DeadModel, CalendarModel, OperatingModel):
                 max_attempts=definition.retry.max_attempts if definition.retry else rules.default_max_attempts,
                 timeout_ms=definition.timeout_ms,
                 payload=payload,
+                fair_key=definition.fairness_key,
             )
         )
         return Triggered(self._run(run_id), created=True)
@@ -685,7 +693,8 @@ class Model(DeadModel, CalendarModel, OperatingModel):
             if not fresh:
                 chosen, suspects = choose([Suspect(r.id, r.attempt, r.max_attempts) for r in line[:room]], suspects)
                 line = [run for run in line if run.id in chosen]
-            for run in sorted(line[:room], key=lambda run: (run.due_at, run.id)):
+            taken = self._in_order(line, room, self.queues.get(queue) if fresh else None)
+            for run in taken:
                 self._give(run, session, now)
                 claims.append(replace(self._claim(run), suspect=not fresh))
         later = [run.due_at for run in waiting if run.due_at > now and run.hold == 0]
@@ -698,6 +707,28 @@ class Model(DeadModel, CalendarModel, OperatingModel):
             next_due_at=min(later, default=None) if len(claims) < limit else None,
             held_back=frozenset(queue.name for queue in limited if is_full(queue, self._running(queue.name))),
         )
+
+    def _in_order(self, line: list[OpenRow], room: int, queue: QueueState | None) -> list[OpenRow]:
+        """The runs of a line that go first, in the order that its queue was set to."""
+        if queue is not None and queue.newest_first:
+            line = line[::-1]
+        if queue is None or not queue.fair:
+            backwards = queue is not None and queue.newest_first
+            return sorted(line[:room], key=lambda run: (run.due_at, run.id), reverse=backwards)
+        taken: list[OpenRow] = []
+        lines = {key: [run for run in line if run.fair_key == key] for key in {run.fair_key for run in line}}
+        unkeyed = lines.pop(None, [])
+        keys = sorted(key for key in lines if key is not None)
+        served = queue.served
+        turns = [key for key in keys if served is None or key > served]
+        turns += [key for key in keys if served is not None and key <= served]
+        while len(taken) < room and any(lines.values()):
+            for key in turns:
+                if lines[key] and len(taken) < room:
+                    taken.append(lines[key].pop(0))
+                    self.queues[queue.name] = replace(queue, served=key)
+        left = replace(queue, fair=False)
+        return taken + self._in_order(unkeyed[::-1] if queue.newest_first else unkeyed, room - len(taken), left)
 
     def _room(self, name: str, wanted: int, now: int) -> int:
         """How many runs of a queue may be started."""
@@ -908,6 +939,15 @@ class Model(DeadModel, CalendarModel, OperatingModel):
             for found in sorted(names)
             if name in (None, found)
         ]
+
+    async def adopt_fair_keys(self, *, limit: int) -> int:
+        lately = self._clock.now() - 60_000
+        fair = {queue.name for queue in self.queues.values() if queue.fair and queue.updated_at >= lately}
+        waiting = [run for run in self.runs.values() if run.claimed_by is None and run.hold == 0]
+        adopted = [run for run in waiting if run.queue in fair and run.fair_key is None][:limit]
+        for run in adopted:
+            run.fair_key = run.tenant
+        return len(adopted)
 
     def _queue(self, name: str, runs: Sequence[OpenRow], now: int) -> Queue:
         running = sum(run.claimed_by is not None for run in runs)

@@ -141,6 +141,7 @@ class Script:
             fire_current_window=draw.random() < 0.1,
             calendars=draw.choice(((), (), (), ("c1",), ("c2", "c1"))),
             exclude_dates=draw.choice(((), (), (), (self._today(),))),
+            fairness_key=draw.choice((None, None, "x", "y")),
         )
 
     def _timing(self) -> Timing:
@@ -334,6 +335,7 @@ class Script:
                 priority=draw.choice((0, 5)),
                 timeout_ms=draw.choice((None, 1000)),
                 tenant=draw.choice(self._tenants),
+                fairness_key=draw.choice((None, None, "", "x", "y", "zä")),
             )
             for n, id in enumerate([*ids, self._id(), self._id()][: draw.choice((1, 2, 3))])
         ]
@@ -527,12 +529,16 @@ class Script:
         name = draw.choice(("q1", "q2", "q3"))
         pause: dict[str, Any] = {"paused_at": self._clock.now(), "paused_by": "ann", "pause_reason": "flood"}
         rate: dict[str, Any] = {"rate": draw.choice((1, 3)), "per_ms": draw.choice((1000, 60_000))}
+        order: dict[str, Any] = {"fair": draw.random() < 0.7, "newest_first": draw.random() < 0.4}
         changes: dict[str, Any] = draw.choice(
             (
                 {"max_running": draw.choice((1, 2, 4))},
                 {"max_running": draw.choice((1, 2, 4))},
                 rate,
                 rate | {"max_running": 3},
+                order,
+                order,
+                order,
                 pause,
                 dict.fromkeys(pause),
                 dict.fromkeys((*pause, *rate, "max_running")),
@@ -541,6 +547,9 @@ class Script:
         )
         rule: Callable[[QueueState, int], QueueState] = lambda queue, now: replace(queue, **changes)
         return Operation(f"queue {name} {changes}", lambda store: store.change_queue(name, rule))
+
+    def adopt_fair_keys(self) -> Operation:
+        return Operation("adopt fair keys", lambda store: store.adopt_fair_keys(limit=MANY))
 
     def look_at_queues(self) -> Operation:
         name = self._draw.choice((None, "q1", "q3", "none"))
@@ -702,6 +711,7 @@ _WEIGHTS: list[tuple[Callable[[Script], Operation | None], int]] = [
     (Script.put_calendar, 5),
     (Script.delete_calendar, 1),
     (Script.look_at_calendars, 2),
+    (Script.adopt_fair_keys, 1),
     (Script.open_session, 3),
     (Script.beat, 6),
     (Script.close_session, 1),

@@ -11,11 +11,12 @@ import msgspec
 
 from duly.config import Settings
 from duly.core.dead import AttemptRecord
+from duly.core.queue import Queue
 from duly.core.run import Run
 from duly.core.schedule import Schedule, Target, TargetKind
 from duly.core.timing import Cron, Every, Once, Timing, explain
 
-from .shapes import AttemptAnswer, PreviewAnswer, RunAnswer, ScheduleAnswer, TimingAnswer, UpcomingAnswer
+from .shapes import AttemptAnswer, PreviewAnswer, QueueAnswer, RunAnswer, ScheduleAnswer, TimingAnswer, UpcomingAnswer
 
 ON_TIME_MS = 2000
 """A fire is late when it is overdue by more than two polls."""
@@ -97,6 +98,7 @@ def schedule_answer(
         "pauseAfterFailures": definition.pause_after_failures,
         "queue": definition.queue,
         "priority": definition.priority,
+        "fairnessKey": definition.fairness_key,
         "tags": list(facts.tags),
         "metadata": {
             "ownerId": facts.owner,
@@ -114,6 +116,25 @@ def schedule_answer(
     if whole:
         answer["jobPayload"] = msgspec.json.decode(definition.payload)
     return answer
+
+
+def queue_answer(queue: Queue) -> QueueAnswer:
+    state = queue.state
+    limited = state.rate is not None and state.per_ms is not None
+    return {
+        "name": queue.name,
+        "maxRunning": queue.max_running,
+        "rateLimit": {"limit": state.rate or 0, "periodMs": state.per_ms or 0} if limited else None,
+        "fair": queue.fair,
+        "newestFirst": queue.newest_first,
+        "paused": queue.paused,
+        "pausedAt": at_ms(state.paused_at),
+        "pausedReason": queue.paused_reason,
+        "pausedBy": queue.paused_by,
+        "running": queue.running,
+        "waiting": queue.waiting,
+        "scheduled": queue.scheduled,
+    }
 
 
 def run_answer(run: Run, *, whole: bool = True) -> RunAnswer:

@@ -60,6 +60,7 @@ _PLAIN: Mapping[str, tuple[str, Any]] = {
     "pause_after_failures": ("pause_after_failures", None),
     "queue": ("queue", DEFAULT_QUEUE),
     "priority": ("priority", 0),
+    "fairness_key": ("fairness_key", None),
     "tags": ("tags", ()),
     "timeout_seconds": ("timeout", None),
     "name": ("name", None),

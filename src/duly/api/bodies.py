@@ -173,6 +173,7 @@ class PatchBody(TimingBody):
     pause_after_failures: Count | UnsetType | None = UNSET
     queue: Annotated[str, Meta(min_length=1, max_length=200, pattern=_ONE_LINE)] | UnsetType | None = UNSET
     priority: Annotated[int, Meta(ge=-32768, le=32767)] | UnsetType | None = UNSET
+    fairness_key: Annotated[Line | UnsetType | None, told("Whose share of a fair queue it is; the tenant's.")] = UNSET
     enabled: Annotated[bool | UnsetType, told("false is paused.")] = UNSET
     tags: Annotated[list[Word], Meta(max_length=50)] | UnsetType | None = UNSET
     metadata: Metadata | UnsetType | None = UNSET
@@ -253,6 +254,29 @@ class RunBody(Base):
     max_attempts: Annotated[
         int | UnsetType | None, told("How often it may be tried, the first included.", minimum=1, maximum=100)
     ] = UNSET
+    fairness_key: Annotated[Line | UnsetType | None, told("Whose share of a fair queue it is; the tenant's.")] = UNSET
+
+
+class RateLimit(Base):
+    """At most ``limit`` runs start in each window of ``periodMs``."""
+
+    limit: Count
+    period_ms: Annotated[int, Meta(ge=1, le=31_622_400_000)] = 1000
+
+
+class QueueBody(Base):
+    """What limits a queue, and in which order it goes. With PUT an absent field is no limit, with PATCH no change."""
+
+    max_running: Annotated[Count | UnsetType | None, told("How many of its runs may be running, in the fleet.")] = UNSET
+    rate_limit: Annotated[RateLimit | UnsetType | None, told("How many of its runs may start.")] = UNSET
+    fair: Annotated[bool | UnsetType, told("Serve the keys of its runs, or their tenants, in turn.")] = UNSET
+    newest_first: Annotated[bool | UnsetType, told("What came last goes first.")] = UNSET
+
+
+class QueuePauseBody(Base):
+    """Why."""
+
+    reason: Annotated[str, Meta(max_length=1000)] | UnsetType | None = UNSET
 
 
 class RedriveBody(Base):

@@ -92,6 +92,16 @@ BODIES: Mapping[str, Mapping[str, tuple[str, Any]]] = {
         "filter": ("All of a job that died of one error", {"filter": {"jobType": "send-digest", "error": "refused"}}),
     },
     "acknowledgeDeadLetters": {"all": ("At most a hundred, whatever they are", {"filter": {}, "limit": 100})},
+    "putQueue": {
+        "limits": (
+            "Five at once, a hundred a minute, and a fair share for every tenant",
+            {"maxRunning": 5, "rateLimit": {"limit": 100, "periodMs": 60000}, "fair": True},
+        ),
+        "nothing": ("No limits", {}),
+    },
+    "patchQueue": {"rate": ("No rate any more; everything else stays", {"rateLimit": None})},
+    "pauseQueue": {"reason": ("With a reason", {"reason": "the mail provider is down"})},
+    "resumeQueue": {"nothing": ("Nothing to say", {})},
 }
 
 _TIMING: Mapping[str, Any] = {
@@ -146,6 +156,7 @@ SCHEDULE: Mapping[str, Any] = {
     "endAt": None,
     "maxRuns": None,
     "pauseAfterFailures": None,
+    "fairnessKey": None,
     "queue": "default",
     "priority": 0,
     "tags": ["mail"],
@@ -216,6 +227,21 @@ _LISTED_RUN = {name: value for name, value in RUN.items() if name != "payload"} 
 _DEAD_RUN = _LISTED_RUN | {"status": "failed", "reason": "attempts_spent", "errorMessage": "OSError: refused"}
 _RUNS = {"items": [_LISTED_RUN], "nextCursor": RUN_ID}
 
+QUEUE: Mapping[str, Any] = {
+    "name": "mail",
+    "maxRunning": 5,
+    "rateLimit": {"limit": 100, "periodMs": 60000},
+    "fair": True,
+    "newestFirst": False,
+    "paused": True,
+    "pausedAt": "2026-11-16T12:00:00Z",
+    "pausedReason": "the mail provider is down",
+    "pausedBy": None,
+    "running": 2,
+    "waiting": 17,
+    "scheduled": 3,
+}
+
 ANSWERS: Mapping[str, Any] = {
     **dict.fromkeys(
         (
@@ -265,6 +291,8 @@ ANSWERS: Mapping[str, Any] = {
         ],
         "nextCursor": None,
     },
+    "listQueues": {"items": [QUEUE], "nextCursor": None},
+    **dict.fromkeys(("getQueue", "putQueue", "patchQueue", "pauseQueue", "resumeQueue"), QUEUE),
     "listUpcoming": {"items": _WINDOWS, "nextCursor": None},
     "previewTiming": {
         **_TIMING,

@@ -89,6 +89,7 @@ def document(root: str = "") -> dict[str, Any]:
             {"name": "runs", "description": "What came of it"},
             {"name": "dead-letters", "description": "What failed for good"},
             {"name": "instances", "description": "Who does it"},
+            {"name": "queues", "description": "How much of it at once"},
         ],
         "paths": dict(paths),
         "components": {"schemas": dict(sorted(components.items()))},
@@ -98,7 +99,7 @@ def document(root: str = "") -> dict[str, Any]:
 def codes_of(route: Route) -> tuple[str, ...]:
     """Every code that a route may answer."""
     body = WITH_BODY if route.body is not None else ()
-    ref = ("SCHEDULE_JOB_NOT_FOUND",) if "{ref}" in route.path else ()
+    ref = ("SCHEDULE_JOB_NOT_FOUND",) if "{ref}" in route.path and not route.path.startswith("/queues") else ()
     stale = ("SCHEDULE_REVISION_STALE",) if route.if_match else ()
     return tuple(dict.fromkeys((*body, *ref, *stale, *route.codes, *ALWAYS)))
 
@@ -136,8 +137,7 @@ def _description(route: Route) -> str:
 def _parameters(route: Route) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     if "{ref}" in route.path:
-        run = route.path.startswith("/runs")
-        told = "Id or window key (`sched:<key>:<epoch ms>`)." if run else "Id or key."
+        told = _REFS[route.path.split("/")[1]]
         found.append({"name": "ref", "in": "path", "required": True, "description": told, "schema": {"type": "string"}})
     for name in route.query:
         if name == "status":
@@ -190,4 +190,9 @@ def _types(routes: Iterable[Route]) -> list[Any]:
     return list({str(kind): kind for kind in found}.values())
 
 
+_REFS = {
+    "schedules": "Id or key.",
+    "runs": "Id or window key (`sched:<key>:<epoch ms>`).",
+    "queues": "The queue's name.",
+}
 _WORDS = {200: "As it is now.", 201: "It is new.", 202: "It is stored and will run.", 204: "It is gone."}

@@ -29,6 +29,7 @@ from .operations import dead, runs, schedules
 from .route import SCHEDULE_CODES, TIMING_CODES, Route
 from .route_apply import APPLY
 from .route_instances import INSTANCES
+from .route_queues import QUEUES
 from .shapes import (
     HandledAnswer,
     PreviewAnswer,
@@ -361,4 +362,5 @@ ROUTES: tuple[Route, ...] = (
         status=202,
     ),
     INSTANCES,
+    *QUEUES,
 )

@@ -117,6 +117,7 @@ class ScheduleAnswer(TimingAnswer):
     endAt: Instant | None
     maxRuns: int | None
     pauseAfterFailures: int | None
+    fairnessKey: str | None
     queue: str
     priority: int
     tags: list[str]
@@ -204,6 +205,37 @@ class UpcomingAnswer(TypedDict):
     fireAt: Annotated[Instant, Meta(description="the same with jitter")]
     localTime: Annotated[str, Meta(description="what the wall clock of the schedule's zone shows")]
     note: Annotated[str | None, Meta(description="what a change of the clocks did to it, in words")]
+
+
+class RateLimitAnswer(TypedDict):
+    """How many runs may start in each period."""
+
+    limit: int
+    periodMs: int
+
+
+class QueueAnswer(TypedDict):
+    """A queue: what limits it, and what is in it."""
+
+    name: str
+    maxRunning: int | None
+    rateLimit: RateLimitAnswer | None
+    fair: bool
+    newestFirst: bool
+    paused: bool
+    pausedAt: Instant | None
+    pausedReason: str | None
+    pausedBy: str | None
+    running: int
+    waiting: Annotated[int, Meta(description="due, and not running")]
+    scheduled: Annotated[int, Meta(description="not due yet")]
+
+
+class QueuePage(TypedDict):
+    """All queues; there is one page only."""
+
+    items: list[QueueAnswer]
+    nextCursor: None
 
 
 class SchedulePage(TypedDict):

@@ -11,10 +11,11 @@ from duly.core.errors import ValidationFailed
 from duly.core.queue import Queue, QueueState
 from duly.store.protocol import Queues as Store
 
-from .checking import check_count, check_queue, check_text
+from .checking import check_count, check_queue, check_text, check_truth
 from .words import UNSET
 
 LONGEST_PERIOD_MS = 366 * 86_400_000
+ADOPTED_AT_ONCE = 10_000
 
 
 class Queues:
@@ -31,10 +32,15 @@ class Queues:
         max_running: int | None = UNSET,
         rate: int | None = UNSET,
         per: float | timedelta = UNSET,
+        fair: bool = UNSET,
+        newest_first: bool = UNSET,
     ) -> Queue:
         """Limit a queue: at most ``max_running`` runs at once, and at most ``rate`` starts ``per`` seconds.
 
-        A limit that is not named stays as it is; None takes it away. ``per`` is one second if it was never given.
+        What is not named stays as it is; None takes a limit away. ``per`` is one second if it was never given. A
+        ``fair`` queue serves the keys of its runs in turn (a run's ``fairness_key``, else its tenant), so that nobody
+        who fills it keeps the others waiting. ``newest_first`` lets what came last go first. Priority comes before
+        either.
         """
         changes: dict[str, Any] = {}
         if max_running is not UNSET:
@@ -43,7 +49,15 @@ class Queues:
             changes["rate"] = check_count(rate, "rate")
         if per is not UNSET:
             changes["per_ms"] = period_in_ms(per)
-        return await self._change(name, lambda queue, now: _limited(queue, changes))
+        if fair is not UNSET:
+            changes["fair"] = check_truth(fair, "fair")
+        if newest_first is not UNSET:
+            changes["newest_first"] = check_truth(newest_first, "newest_first")
+        queue = await self._change(name, lambda queue, now: _limited(queue, changes))
+        if changes.get("fair"):
+            while await self._store.adopt_fair_keys(limit=ADOPTED_AT_ONCE) == ADOPTED_AT_ONCE:
+                pass
+        return queue
 
     async def pause(self, name: str, reason: str | None = None, *, by: str | None = None) -> Queue:
         """Let nothing of the queue start until it is resumed. Schedules go on firing, and their runs wait."""

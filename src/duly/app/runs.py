@@ -190,6 +190,7 @@ class Runs(DeadLetters):
         timeout: float | None = UNSET,
         id: str | None = None,
         tenant: str = "",
+        fairness_key: str | None = None,
     ) -> NewRequest:
         """Check the arguments of ``enqueue``; the answer is ready to be stored."""
         name, payload = read_call(job, payload, self._registry)
@@ -218,6 +219,7 @@ class Runs(DeadLetters):
             priority=check_priority(priority),
             timeout_ms=timeout_ms,
             tenant=check_text(tenant, "tenant", 128) or "",
+            fairness_key=check_text(fairness_key, "fairness_key", 200),
         )
 
     async def _enqueue(self, requests: Sequence[NewRequest]) -> Sequence[Run]:

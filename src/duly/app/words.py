@@ -59,6 +59,7 @@ class Policies(TypedDict, total=False):
     fire_current_window: bool
     calendars: Iterable[str]
     exclude_dates: Iterable[DateLike]
+    fairness_key: str | None
     tags: Sequence[str]
     metadata: Mapping[str, str | None] | None
 
@@ -101,6 +102,7 @@ class RunOptions(TypedDict, total=False):
     timeout: float | None
     id: str | None
     tenant: str
+    fairness_key: str | None
 
 
 class ScheduleFilters(TypedDict, total=False):
@@ -169,6 +171,7 @@ DEFINITION: Mapping[str, tuple[str, Check]] = {
     "fire_current_window": ("fire_current_window", partial(check_truth, field="fire_current_window")),
     "calendars": ("calendars", check_calendars),
     "exclude_dates": ("exclude_dates", partial(check_dates, field="exclude_dates")),
+    "fairness_key": ("fairness_key", _text("fairness_key", 200)),
 }
 FACTS: Mapping[str, tuple[str, Check]] = {
     "name": ("name", _text("name", 200)),

@@ -25,6 +25,7 @@ COMMANDS = {
     "cron": ("cron:command", "Ask a cron expression when it fires, and what it means."),
     "db": ("db:command", "Set up, upgrade and look at the database."),
     "doctor": ("doctor:command", "Check everything that a healthy duly rests on."),
+    "queue": ("queue:command", "Limit, pause and look at queues."),
     "run": ("run:command", "Look at runs, and cancel them."),
     "schedule": ("schedule:command", "Create, look at, change and trigger schedules."),
     "scheduler": ("serve:scheduler", "Fire schedules, without running jobs or serving."),

@@ -64,6 +64,7 @@ LIFE = (
     click.option("--tag", "tags", multiple=True, metavar="WORD", help="Repeat it for several."),
     click.option("--owner", metavar="ID", help="Whose it is."),
     click.option("--tenant", metavar="ID", help="Which tenant's it is."),
+    click.option("--fairness-key", metavar="KEY", help="Whose share of a fair queue it is; the tenant's."),
     click.option("--enabled/--paused", "enabled", default=None, help="Whether it fires."),
     click.option("--file", "-f", "file", metavar="FILE|-", help="A REST body; flags win over it."),
 )
@@ -78,7 +79,7 @@ _PLAIN = {
     "overlap": "overlapPolicy", "max_queued": "maxQueued", "max_concurrent": "maxConcurrent", "queue": "queue",
     "priority": "priority", "name": "name", "description": "description", "start_at": "startAt", "end_at": "endAt",
     "max_runs": "maxRuns", "pause_after_failures": "pauseAfterFailures", "enabled": "enabled",
-    "fire_current_window": "fireCurrentWindow", "cron": "cronExpression",
+    "fire_current_window": "fireCurrentWindow", "fairness_key": "fairnessKey", "cron": "cronExpression",
 }  # fmt: skip
 _NESTED = {
     "dst_gap": ("dst", "gap"), "dst_fold": ("dst", "fold"), "backoff": ("retryPolicy", "backoff"),
@@ -92,8 +93,9 @@ _FLAGS = {
     "timeoutSeconds": "--timeout", "overlapPolicy": "--overlap", "maxQueued": "--max-queued",
     "maxConcurrent": "--max-concurrent", "catchUp": "--catch-up", "maxLatenessSeconds": "--max-lateness",
     "startAt": "--start-at", "endAt": "--end-at", "maxRuns": "--max-runs", "ownerId": "--owner", "tenantId": "--tenant",
-    "pauseAfterFailures": "--pause-after-failures", "clientRequestId": "--client-request-id", "dst_gap": "--dst-gap",
-    "dst_fold": "--dst-fold", 'on_past "fire"': "--on-past fire", 'onPast "fire"': "--on-past fire",
+    "pauseAfterFailures": "--pause-after-failures", "fairnessKey": "--fairness-key",
+    "clientRequestId": "--client-request-id", "dst_gap": "--dst-gap", "dst_fold": "--dst-fold",
+    'on_past "fire"': "--on-past fire", 'onPast "fire"': "--on-past fire",
 }  # fmt: skip
 _OTHER_NAMES = re.compile("|".join(map(re.escape, _FLAGS)))
 _SECONDS = {"retry_delay": ("retryPolicy", "delaySeconds"), "max_lateness": ("catchUp", "maxLatenessSeconds")}

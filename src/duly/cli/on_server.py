@@ -119,6 +119,21 @@ class ServerBackend:
     def acknowledge_dead(self, body: Body) -> Answer:
         return self._client.dead_letters.acknowledge(body)
 
+    def list_queues(self) -> Answer:
+        return self._client.queues.list()
+
+    def get_queue(self, name: str) -> Answer:
+        return self._client.queues.get(name)
+
+    def update_queue(self, name: str, changes: Body) -> Answer:
+        return self._client.queues.update(name, changes)
+
+    def pause_queue(self, name: str, *, reason: str | None) -> Answer:
+        return self._client.queues.pause(name, reason=reason)
+
+    def resume_queue(self, name: str) -> Answer:
+        return self._client.queues.resume(name)
+
 
 def _moved(found: Mapping[str, Any], first: int) -> dict[str, Any]:
     """An error in a portion, by its place in the whole list."""

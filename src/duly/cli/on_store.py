@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from duly.api.operations import applying, dead, instances, runs, schedules
+from duly.api.operations import applying, dead, instances, queues, runs, schedules
 from duly.app import Duly
 from duly.app.stores import has_schema
 from duly.app.watching import own_jobs
@@ -135,6 +135,21 @@ class StoreBackend:
 
     def acknowledge_dead(self, body: Body) -> Answer:
         return self._do(dead.acknowledge_dead_letters(self._app, dict(body)))
+
+    def list_queues(self) -> Answer:
+        return self._do(queues.list_queues(self._app))
+
+    def get_queue(self, name: str) -> Answer:
+        return self._do(queues.get_queue(self._app, name))
+
+    def update_queue(self, name: str, changes: Body) -> Answer:
+        return self._do(queues.patch_queue(self._app, name, dict(changes)))
+
+    def pause_queue(self, name: str, *, reason: str | None) -> Answer:
+        return self._do(queues.pause_queue(self._app, name, {"reason": reason}, by=BY))
+
+    def resume_queue(self, name: str) -> Answer:
+        return self._do(queues.resume_queue(self._app, name))
 
     def _do(self, operation: Awaitable[Any]) -> Answer:
         answer: Answer = self._runner.run(_finished(operation))

@@ -11,7 +11,7 @@ from duly.runtime.clock import Clock, SystemClock
 
 from .calls import Answer, Call, Failure, Pause, Reply
 from .http import TIMEOUT, failure_of, load_httpx, reply_of, request_of, settings_of
-from .nouns import DeadLetters, Runs, Schedules, Server
+from .nouns import DeadLetters, Queues, Runs, Schedules, Server
 from .talking import TRIES, read_server, talk
 
 
@@ -36,6 +36,7 @@ class AsyncClient:
         self.schedules: Schedules[Awaitable[Answer]] = Schedules(self._send)
         self.runs: Runs[Awaitable[Answer]] = Runs(self._send)
         self.dead_letters: DeadLetters[Awaitable[Answer]] = DeadLetters(self._send)
+        self.queues: Queues[Awaitable[Answer]] = Queues(self._send)
         self.server: Server[Awaitable[Answer]] = Server(self._send)
 
     async def each(

@@ -145,6 +145,35 @@ class DeadLetters(Generic[R]):
         return self._send(_post(f"{API}/dead-letters:acknowledge", dict(body), repeatable=True))
 
 
+class Queues(Generic[R]):
+    """``/queues``. Any name is a queue; one that nobody set up has no limits."""
+
+    def __init__(self, send: Callable[[Call], R]) -> None:
+        self._send = send
+
+    def list(self) -> R:
+        """Every queue that was set up or has open runs, and what is in it."""
+        return self._send(_get(f"{API}/queues"))
+
+    def get(self, name: str) -> R:
+        return self._send(_get(_queue(name)))
+
+    def put(self, name: str, body: Mapping[str, Any]) -> R:
+        """Limit the queue exactly so: maxRunning, rateLimit, fair, newestFirst. A pause stays."""
+        return self._send(_write("PUT", _queue(name), dict(body), None))
+
+    def update(self, name: str, changes: Mapping[str, Any]) -> R:
+        """Change some of its limits; null takes one away."""
+        return self._send(_write("PATCH", _queue(name), dict(changes), None))
+
+    def pause(self, name: str, *, reason: str | None = None) -> R:
+        """Let nothing of the queue start."""
+        return self._send(_post(_queue(name, "pause"), _given(reason=reason), repeatable=True))
+
+    def resume(self, name: str) -> R:
+        return self._send(_post(_queue(name, "resume"), repeatable=True))
+
+
 class Server(Generic[R]):
     """What the server says about itself."""
 
@@ -165,6 +194,10 @@ def _schedule(ref: str, action: str | None = None) -> str:
 
 def _run(ref: str, action: str | None = None) -> str:
     return _path("runs", ref, action)
+
+
+def _queue(name: str, action: str | None = None) -> str:
+    return _path("queues", name, action)
 
 
 def _path(noun: str, ref: str, action: str | None) -> str:

@@ -13,7 +13,8 @@ class QueueState:
     """What is kept of a queue that somebody has set up or paused. Instants in epoch ms.
 
     At most ``max_running`` runs are claimed at once, and at most ``rate`` are claimed in each window of ``per_ms``;
-    ``window_at`` and ``used`` are the present window and what was started in it.
+    ``window_at`` and ``used`` are the present window and what was started in it. A ``fair`` queue serves its keys in
+    turn; ``served`` is the one that was served last. ``newest_first`` turns the order of arrival round.
     """
 
     name: str
@@ -22,6 +23,9 @@ class QueueState:
     per_ms: int | None = None
     window_at: int | None = None
     used: int = 0
+    fair: bool = False
+    newest_first: bool = False
+    served: str | None = None
     paused_at: int | None = None
     paused_by: str | None = None
     pause_reason: str | None = None
@@ -34,7 +38,8 @@ class QueueState:
     @property
     def governed(self) -> bool:
         """Whether a claim has to ask before it takes from this queue; one that is not costs a claim nothing."""
-        return self.paused or self.max_running is not None or self.rate is not None
+        limited = self.max_running is not None or self.rate is not None
+        return limited or self.paused or self.fair or self.newest_first
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +68,15 @@ class Queue:
     def per(self) -> float | None:
         """The seconds of a period of the rate."""
         return None if self.state.per_ms is None else self.state.per_ms / 1000
+
+    @property
+    def fair(self) -> bool:
+        """Whether keys (tenants, unless a run has another key) are served in turn."""
+        return self.state.fair
+
+    @property
+    def newest_first(self) -> bool:
+        return self.state.newest_first
 
     @property
     def paused(self) -> bool:

@@ -82,7 +82,10 @@ class OpenRun:
 
 @dataclass(slots=True, kw_only=True)
 class NewRun:
-    """A run to be inserted; a store fills nothing in. Instants in epoch ms."""
+    """A run to be inserted; a store fills nothing in, but the key of a fair queue where there is none: the tenant.
+
+    Instants in epoch ms.
+    """
 
     id: str
     job: str
@@ -106,6 +109,7 @@ class NewRun:
     fence: int = 0
     started_at: int | None = None
     deadline_at: int | None = None
+    fair_key: str | None = None
 
 
 @dataclass(slots=True, kw_only=True)

@@ -89,6 +89,7 @@ class Definition:
     fire_current_window: bool = False
     calendars: tuple[str, ...] = ()
     exclude_dates: tuple[date, ...] = ()
+    fairness_key: str | None = None
 
     @property
     def excludes(self) -> bool:

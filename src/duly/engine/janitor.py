@@ -49,6 +49,7 @@ class Janitor:
             return rest
         await self._store.resume_expired_pauses(limit=BATCH)
         await self._store.release_stuck_lanes(limit=BATCH)
+        await self._store.adopt_fair_keys(limit=BATCH)
         unknown = await self._store.hold_unknown_jobs()
         if unknown or self._told_unknown:  # also when there are none any more
             self._observer.jobs_unknown(unknown)

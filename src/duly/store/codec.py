@@ -63,6 +63,7 @@ class _Shape(msgspec.Struct, omit_defaults=True):
     fire_current_window: bool
     calendars: tuple[str, ...] = ()
     exclude_dates: tuple[date, ...] = ()
+    fairness_key: str | None = None
 
 
 _decode_days = msgspec.json.Decoder(_Days, strict=True).decode
@@ -93,6 +94,7 @@ def encode_body(definition: Definition) -> str:
         d.fire_current_window,
         d.calendars,
         d.exclude_dates,
+        d.fairness_key,
     )
     return f'{{"key":"{d.key}"{_BETWEEN}{_encode(shape).decode()}}}'
 
@@ -138,6 +140,7 @@ def _read_shape(text: str) -> dict[str, Any]:
         "fire_current_window": shape.fire_current_window,
         "calendars": shape.calendars,
         "exclude_dates": shape.exclude_dates,
+        "fairness_key": shape.fairness_key,
     }
 
 
@@ -273,4 +276,5 @@ def queue_row(queue: QueueState) -> dict[str, Any]:
 
 
 def read_queue(row: Row) -> QueueState:
-    return QueueState(**dict(zip(QUEUE, row, strict=True)))
+    values = dict(zip(QUEUE, row, strict=True))
+    return QueueState(**values | {"fair": bool(values["fair"]), "newest_first": bool(values["newest_first"])})

@@ -296,6 +296,13 @@ class Queues(Protocol):
         """All queues that were set up or have open runs (or the one of that name), and what is in them, by name."""
         ...
 
+    async def adopt_fair_keys(self, *, limit: int) -> int:
+        """Give their tenant's key to runs that waited in a queue when it was lately made fair; answer how many.
+
+        Until then such runs are claimed after those that have a key.
+        """
+        ...
+
 
 class Sessions(Protocol):
     async def open_session(self, instance: Instance, *, lease_ms: int) -> int:

@@ -43,6 +43,7 @@ class NewRequest:
     priority: int = 0
     timeout_ms: int | None = None
     tenant: str = ""
+    fairness_key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,13 @@ SELECT gen_random_uuid(), CASE WHEN n % 2 = 0 THEN lpad(to_hex(n), 32, '0')::uui
     'job' || n % 500, 'queue' || n % 3, n % 2, {NOW} + (n - 50000) * 100, n, 3, {NOW},
     CASE WHEN n % 100 = 0 THEN n % 10 END
 FROM generate_series(1, {MANY}) AS n;
+INSERT INTO duly_runs (
+    id, kind, tenant, job, queue, priority, due_at, slot, max_attempts, fired_at, fair_key
+)
+SELECT gen_random_uuid(), 'direct', 't' || n % 1000, 'job1', 'fair', 0, {NOW} + (n - 50000) * 100, 0, 3, {NOW},
+    't' || n % 1000
+FROM generate_series(1, {MANY}) AS n;
+INSERT INTO duly_queues (name, governed, used, fair, updated_at) VALUES ('fair', true, 0, true, {NOW});
 INSERT INTO duly_history (
     id, schedule_id, kind, tenant, job, queue, priority, status, attempt, max_attempts, fence, due_at, fired_at,
     finished_at
@@ -138,6 +145,23 @@ PREPARED: dict[str, tuple[dict[str, Any], str]] = {
         },
         "duly_runs_ready",
     ),
+    "claim_newest": (
+        {
+            "queue": "queue1", "priority": 1, "jobs": ["job1", "job3"], "now": NOW, "limit": 500, "session": 1,
+            "deadline_grace": 1,
+        },
+        "duly_runs_ready",
+    ),
+    "fair_keys": ({"queue": "fair", "priority": 0, "least": "", "now": NOW, "limit": 64}, "duly_runs_fair"),
+    "fair_heads": (
+        {"queue": "fair", "priority": 0, "keys": ["t1", "t2"], "jobs": ["job1"], "now": NOW, "quota": 3},
+        "duly_runs_fair",
+    ),
+    "fair_heads_newest": (
+        {"queue": "fair", "priority": 0, "keys": ["t1", "t2"], "jobs": ["job1"], "now": NOW, "quota": 3},
+        "duly_runs_fair",
+    ),
+    "claim_chosen": ({"ids": SOME, "now": NOW, "session": 1, "deadline_grace": 1}, "duly_runs_pkey"),
     "waiting_suspects": (
         {"queue": "queue1", "priority": 1, "jobs": ["job1", "job3"], "now": NOW, "limit": 5},
         "duly_runs_suspects",

@@ -62,7 +62,7 @@ STEPS: list[tuple[str, Query | Batch, int]] = [
     ("nothing due", query("due_cursors", now=0, limit=10), 0),
     ("next fire", query("next_fire"), 1),
     ("next due", query("next_due", now=5), 1),
-    ("lines", query("ready_lines"), 3),
+    ("lines", query("ready_lines"), 4),
     ("open runs", batch("open_runs", {"schedule_id": ["s0007", "s0008", "none"]}), 2),
     ("held", query("held_runs", session=1), 0),
     ("running", query("count_running", names=["q1", "q2"]), 0),
@@ -109,6 +109,14 @@ STEPS: list[tuple[str, Query | Batch, int]] = [
     ),
     ("died by", query("find_dead", **NO_DEAD_FILTER, died_by=10, limit=10), 2),
     ("dead groups", query("group_dead", **NO_DEAD_FILTER, limit=10), 2),
+    ("keys", query("fair_keys", queue="fair", priority=0, least="", now=5, limit=10), 10),
+    ("heads", query("fair_heads", queue="fair", priority=0, keys=["k1", "k2"], jobs=["j"], now=5, quota=3), 6),
+    ("heads", query("fair_heads_newest", queue="fair", priority=0, keys=["k1", "none"], jobs=["j"], now=5, quota=3), 3),
+    (
+        "newest",
+        query("claim_newest", queue="fair", priority=0, jobs=["j"], now=5, limit=10, session=1, deadline_grace=0),
+        10,
+    ),
     (
         "claim",
         query("claim_ready", queue="q1", priority=1, jobs=["rare"], now=5, limit=10, session=1, deadline_grace=0),
@@ -160,7 +168,11 @@ def _fill(connection: apsw.Connection) -> None:
             " VALUES (?, ?, 'window', '', 'common', 'q', 1, 'completed', 1, 1, 1, 1, 1, 10)",
             (f"e{n:04}", schedule["id"]),
         )
-
+        cursor.execute(
+            "INSERT INTO duly_runs (id, kind, tenant, job, queue, priority, due_at, slot, max_attempts, fired_at,"
+            " fair_key) VALUES (?, 'direct', '', 'j', 'fair', 0, 1, 0, 1, 1, ?)",
+            (f"c{n:04}", f"k{n % 50}"),
+        )
     for n, job in enumerate(("rare", "common")):
         cursor.execute(
             "INSERT INTO duly_history (id, kind, tenant, job, queue, priority, status, attempt,"

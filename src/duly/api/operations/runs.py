@@ -29,7 +29,7 @@ async def create_run(app: Duly, body: object) -> RunAnswer:
     given = read(RunBody, body)
     options: dict[str, Any] = {
         name: value
-        for name in ("queue", "priority", "max_attempts")
+        for name in ("queue", "priority", "max_attempts", "fairness_key")
         if (value := getattr(given, name)) not in (None, UNSET)
     }
     findings = Findings()

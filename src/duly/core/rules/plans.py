@@ -69,6 +69,7 @@ def new_run(
         lane=schedule_id if lane or hold else None,
         max_attempts=rules.default_max_attempts if retry is None else retry.max_attempts,
         timeout_ms=definition.timeout_ms,
+        fair_key=definition.fairness_key,
     )
 
 

@@ -18,7 +18,7 @@ LARGEST_SHOWN = 1000
 """Characters of a payload beyond which the trail says that it changed, and not what it was."""
 
 _PAUSE = frozenset({"enabled", "paused_reason", "paused_until"})
-_PLAIN = ("max_queued", "max_concurrent", "max_runs", "queue", "priority", "pause_after_failures")
+_PLAIN = ("max_queued", "max_concurrent", "max_runs", "queue", "priority", "pause_after_failures", "fairness_key")
 
 
 def _instant(at: int | None) -> str | None:

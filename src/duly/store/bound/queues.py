@@ -21,3 +21,6 @@ class BoundQueues(Bound):
 
     async def list_queues(self, name: str | None = None) -> list[Queue]:
         return await self._read(partial(queues.list_queues, name=name))
+
+    async def adopt_fair_keys(self, *, limit: int) -> int:
+        return await self._write(partial(queues.adopt_fair_keys, limit=limit))

@@ -13,7 +13,8 @@ from duly.store.statements import Program, Row, group, query
 from duly.store.values import Claimed
 
 from .definitions import Definitions
-from .gating import close_gates, open_gates
+from .gating import Gate, close_gates, open_gates
+from .sharing import choose_in_turn
 
 DEADLINE_GRACE_MS = 30_000
 """How long past its timeout an attempt may still report before recovery takes the run."""
@@ -30,19 +31,21 @@ def claim_runs(
     gates = yield from open_gates(now, sorted({queue for queue, _, _, governed in lines if governed}))
     for queue, priority, lost_before, _ in sorted(lines, key=lambda line: (-line[1], line[0], not line[2])):
         gate = gates.get(queue)
-        most = limit - len(claims) if gate is None else gate.room(limit - len(claims))
-        if most == 0:
+        room = limit - len(claims) if gate is None else gate.room(limit - len(claims))
+        if room == 0:
             continue
         line = {"queue": queue, "priority": priority, "jobs": list(jobs), "now": now}
         if lost_before:
-            taken, suspects = yield from _claim_suspects(now, line, session, most, suspects)
+            taken, suspects = yield from _claim_suspects(line, session, room, suspects)
+        elif gate is None:
+            taken = yield from _claim_ready(line, session, room)
         else:
-            taken = yield from _claim_ready(line, session, most)
+            taken = yield from _claim_governed(line, session, room, gate)
         if gate is not None:
             gate.take(len(taken))
             for claim in taken:
                 claim.capped = gate.capped
-        claims += sorted(taken, key=lambda claim: (claim.due_at, claim.id))
+        claims += taken
         if len(claims) >= limit:
             break
     yield from close_gates(gates)
@@ -58,12 +61,34 @@ def claim_runs(
 
 def _claim_ready(line: dict[str, Any], session: int, limit: int) -> Program[list[Claim]]:
     rows = yield query("claim_ready", **line, limit=limit, session=session, deadline_grace=DEADLINE_GRACE_MS)
-    return [read_claim(row) for row in rows]
+    return _in_order(rows)
 
 
-def _claim_suspects(
-    now: int, line: dict[str, Any], session: int, limit: int, room: Room
-) -> Program[tuple[list[Claim], Room]]:
+def _claim_governed(line: dict[str, Any], session: int, limit: int, gate: Gate) -> Program[list[Claim]]:
+    """Take from a queue in the order that it was set to."""
+    taken: list[Claim] = []
+    if gate.queue.fair:
+        ids = yield from choose_in_turn(line, gate, limit)
+        if ids:
+            grace = DEADLINE_GRACE_MS
+            rows = yield query("claim_chosen", ids=ids, now=line["now"], session=session, deadline_grace=grace)
+            found = {row[0]: read_claim(row) for row in rows}
+            taken = [found[id] for id in ids if id in found]
+        # What has no key came in while the queue was not fair yet.
+        limit -= len(taken)
+    if limit == 0:
+        return taken
+    if not gate.queue.newest_first:
+        return taken + (yield from _claim_ready(line, session, limit))
+    rows = yield query("claim_newest", **line, limit=limit, session=session, deadline_grace=DEADLINE_GRACE_MS)
+    return taken + _in_order(rows)[::-1]
+
+
+def _in_order(rows: Sequence[Row]) -> list[Claim]:
+    return sorted(map(read_claim, rows), key=lambda claim: (claim.due_at, claim.id))
+
+
+def _claim_suspects(line: dict[str, Any], session: int, limit: int, room: Room) -> Program[tuple[list[Claim], Room]]:
     """Take from a line of runs that were lost before as many as may be tried beside one another."""
     if room.most <= 0:
         return [], room
@@ -71,8 +96,8 @@ def _claim_suspects(
     ids, room = choose([Suspect(*row) for row in waiting], room)
     if not ids:
         return [], room
-    rows = yield query("claim_suspects", ids=ids, now=now, session=session, deadline_grace=DEADLINE_GRACE_MS)
-    return [replace(read_claim(row), suspect=True) for row in rows], room
+    rows = yield query("claim_suspects", ids=ids, now=line["now"], session=session, deadline_grace=DEADLINE_GRACE_MS)
+    return [replace(claim, suspect=True) for claim in _in_order(rows)], room
 
 
 def read_claim(row: Row) -> Claim:

@@ -32,7 +32,7 @@ from .skipping import insert_skips
 NEW_RUN = (
     "id", "schedule_id", "revision", "kind", "window_at", "tenant", "job", "queue", "priority", "due_at", "slot",
     "hold", "lane", "max_attempts", "timeout_ms", "fired_at", "payload", "claimed_by", "attempt", "fence",
-    "started_at", "deadline_at",
+    "started_at", "deadline_at", "fair_key",
 )  # fmt: skip
 SET_ASIDE_FOR_MS = 60_000
 
@@ -222,4 +222,5 @@ def new_run_row(run: NewRun) -> tuple[Any, ...]:
         run.id, run.schedule_id, run.revision, run.kind.value, run.window_at, run.tenant, run.job, run.queue,
         run.priority, run.due_at, run.slot, int(run.hold), run.lane, run.max_attempts, run.timeout_ms, run.fired_at,
         run.payload, run.claimed_by, run.attempt, run.fence, run.started_at, run.deadline_at,
+        run.fair_key,
     )  # fmt: skip

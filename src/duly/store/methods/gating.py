@@ -8,13 +8,14 @@ the lock before. Nothing is counted up or down, so nothing can drift: a place is
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from duly.core.queue import QueueState
 from duly.core.rules.flow import after_starts, allowance, is_full, opens_at
 from duly.store.codec import read_queue
 from duly.store.statements import Program, batch, columns, group, query
 
-SPENT = ("name", "window_at", "used")
+SPENT = ("name", "window_at", "used", "served")
 
 
 class Gate:
@@ -25,6 +26,7 @@ class Gate:
         self._running = running
         self._now = now
         self._taken = 0
+        self.served = queue.served
 
     @property
     def capped(self) -> bool:
@@ -43,7 +45,8 @@ class Gate:
     @property
     def after(self) -> QueueState:
         """The queue as this claim leaves it."""
-        return after_starts(self.queue, self._taken, self._now)
+        after = after_starts(self.queue, self._taken, self._now)
+        return after if after.served == self.served else replace(after, served=self.served)
 
     def room(self, wanted: int) -> int:
         """How many of the runs that are wanted may be taken."""
@@ -65,7 +68,8 @@ def open_gates(now: int, names: Sequence[str]) -> Program[dict[str, Gate]]:
 
 
 def close_gates(gates: Mapping[str, Gate]) -> Program[None]:
-    """Write down what was started in each window of a rate."""
+    """Write down what was started in each window of a rate, and whose turn it was."""
     changed = [gate.after for gate in gates.values() if gate.after != gate.queue]
     if changed:
-        yield batch("spend_queues", columns(SPENT, [(q.name, q.window_at, q.used) for q in changed]))
+        rows = [(queue.name, queue.window_at, queue.used, queue.served) for queue in changed]
+        yield batch("spend_queues", columns(SPENT, rows))

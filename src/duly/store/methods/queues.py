@@ -9,6 +9,9 @@ from duly.core.queue import Queue, QueueState
 from duly.store.codec import queue_row, read_queue
 from duly.store.statements import Program, group, query
 
+ADOPT_FOR_MS = 60_000
+"""How long after a queue became fair runs may still come in without a key; no transaction lasts that long."""
+
 
 def change_queue(now: int, name: str, change: Callable[[QueueState, int], QueueState]) -> Program[Queue]:
     """Lock the queue's row, let the pure function decide, write what it decided."""
@@ -31,3 +34,9 @@ def list_queues(now: int, name: str | None) -> Program[list[Queue]]:
         Queue(states.get(name) or QueueState(name=name), *counted.get(name, ()))
         for name in sorted(states.keys() | counted.keys())
     ]
+
+
+def adopt_fair_keys(now: int, limit: int) -> Program[int]:
+    """Give a key to runs that came into a fair queue before it was one."""
+    rows = yield query("adopt_fair_keys", changed_after=now - ADOPT_FOR_MS, limit=limit)
+    return len(rows)

@@ -38,6 +38,7 @@ def enqueue(now: int, requests: Sequence[NewRequest]) -> Program[list[Run]]:
             max_attempts=request.max_attempts,
             timeout_ms=request.timeout_ms,
             payload=request.payload,
+            fair_key=request.fairness_key,
         )
         for request in requests
     ]
@@ -128,6 +129,7 @@ def _manual_run(
         max_attempts=definition.retry.max_attempts if definition.retry else rules.default_max_attempts,
         timeout_ms=definition.timeout_ms,
         payload=payload,
+        fair_key=definition.fairness_key,
     )
 
 

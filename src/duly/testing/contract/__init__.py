@@ -42,6 +42,7 @@ from duly.testing.contract.firing import TestFiring, TestGrabbing  # noqa: E402
 from duly.testing.contract.fixtures import access, clock, trial  # noqa: E402
 from duly.testing.contract.keeping import TestExpiredPauses, TestPurging, TestUnknownJobs  # noqa: E402
 from duly.testing.contract.listing import TestListingRuns, TestListingSchedules  # noqa: E402
+from duly.testing.contract.order import TestFairShares, TestNewestFirst  # noqa: E402
 from duly.testing.contract.overlap import TestOverlap, TestTriggering  # noqa: E402
 from duly.testing.contract.queues import (  # noqa: E402
     TestConcurrencyLimits,
@@ -77,12 +78,14 @@ __all__ = [
     "TestEnqueueing",
     "TestExcludedWindows",
     "TestExpiredPauses",
+    "TestFairShares",
     "TestFiring",
     "TestGrabbing",
     "TestLeases",
     "TestListingQueues",
     "TestListingRuns",
     "TestListingSchedules",
+    "TestNewestFirst",
     "TestOnDead",
     "TestOperations",
     "TestOverlap",

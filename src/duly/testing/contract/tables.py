@@ -17,14 +17,17 @@ _OPERATION = "id kind body made_at made_by status position matched changed refus
 _CURSOR = "schedule_id revision status window_at next_window_at fire_at slot fired failures last_fired_at error tenant"
 _RUN = (
     "id schedule_id revision kind window_at tenant job queue priority due_at slot hold lane attempt max_attempts fence "
-    "claimed_by deadline_at cancel_at fired_at started_at timeout_ms payload"
+    "claimed_by deadline_at cancel_at fired_at started_at timeout_ms payload fair_key"
 )
 _HISTORY = (
     "id schedule_id revision kind window_at since windows tenant job queue priority status reason attempt max_attempts "
     "fence session due_at fired_at started_at finished_at error payload result acked_at "
     "timeout_ms"
 )
-_QUEUE = "name max_running rate per_ms window_at used paused_at paused_by pause_reason updated_at governed"
+_QUEUE = (
+    "name max_running rate per_ms window_at used fair newest_first served paused_at paused_by pause_reason updated_at "
+    "governed"
+)
 
 TABLES: Mapping[str, tuple[str, ...]] = {
     "tenants": ("id", "slots"),

@@ -8,10 +8,11 @@ WITH gone AS (
 )
 INSERT INTO duly_runs (
     id, schedule_id, revision, kind, window_at, tenant, job, queue, priority, due_at, slot, hold, lane, max_attempts,
-    fence, timeout_ms, fired_at, payload
+    fence, timeout_ms, fired_at, payload, fair_key
 )
 SELECT
     id, schedule_id, revision, kind, window_at, tenant, job, queue, priority, :now::bigint, slot, hold, lane,
-    max_attempts, fence, timeout_ms, fired_at, payload
+    max_attempts, fence, timeout_ms, fired_at, payload,
+    CASE WHEN queue IN (SELECT q.name FROM duly_queues AS q WHERE q.fair) THEN tenant END
 FROM gone
 RETURNING id::text

@@ -1,2 +1,2 @@
-UPDATE duly_queues SET window_at = :window_at, used = :used
+UPDATE duly_queues SET window_at = :window_at, used = :used, served = :served
 WHERE name = :name

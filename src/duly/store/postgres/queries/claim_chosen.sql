@@ -1,0 +1,15 @@
+WITH picked AS MATERIALIZED (
+    SELECT id
+    FROM duly_runs
+    WHERE id = ANY (:ids::uuid[]) AND claimed_by IS NULL AND hold = 0
+    ORDER BY id
+    FOR UPDATE SKIP LOCKED
+)
+UPDATE duly_runs AS r
+SET claimed_by = :session::bigint, fence = r.fence + 1, attempt = r.attempt + 1, started_at = :now::bigint,
+    deadline_at = :now::bigint + r.timeout_ms + :deadline_grace::bigint
+FROM picked
+WHERE r.id = picked.id
+RETURNING
+    r.id::text, r.job, r.kind, r.queue, r.attempt, r.max_attempts, r.fence, r.payload, r.schedule_id::text, r.revision,
+    r.window_at, r.due_at, r.fired_at, r.lane::text, r.timeout_ms, r.tenant

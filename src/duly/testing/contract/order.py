@@ -1,0 +1,138 @@
+"""The order within a queue: priority before fair shares before arrival."""
+
+from __future__ import annotations
+
+from duly.core.policy import Overlap
+from duly.core.timing import Every
+from duly.testing.contract.queues import claimed_ids, fill, set_up
+from duly.testing.contract.trial import Trial, Worker
+
+
+async def owners(worker: Worker, limit: int = 100) -> list[str]:
+    """Whose runs are claimed, in their order."""
+    return [claim.tenant for claim in await worker.claim(limit)]
+
+
+class TestFairShares:
+    async def test_a_noisy_tenant_does_not_keep_the_others_waiting(self, trial: Trial) -> None:
+        """J3."""
+        await set_up(trial, fair=True)
+        await fill(trial, 50, tenant="noisy")
+        await fill(trial, 2, tenant="quiet")
+        await fill(trial, 1, tenant="silent")
+        worker = await trial.worker()
+        assert await owners(worker, limit=4) == ["noisy", "quiet", "silent", "noisy"]
+        assert await owners(worker, limit=3) == ["quiet", "noisy", "noisy"]
+
+    async def test_who_was_served_last_is_last_in_the_next_claim(self, trial: Trial) -> None:
+        await set_up(trial, fair=True)
+        for tenant in ("a", "b", "c"):
+            await fill(trial, 4, tenant=tenant)
+        one, other = await trial.worker(name="one"), await trial.worker(name="other")
+        turns = [tenant for worker in (one, other, one, other) for tenant in await owners(worker, limit=2)]
+        assert turns == ["a", "b", "c", "a", "b", "c", "a", "b"]
+
+    async def test_within_a_key_the_oldest_goes_first(self, trial: Trial) -> None:
+        await set_up(trial, fair=True)
+        ids = await fill(trial, 3, tenant="a")
+        assert await claimed_ids(await trial.worker()) == ids
+
+    async def test_priority_comes_before_fairness(self, trial: Trial) -> None:
+        await set_up(trial, fair=True)
+        await fill(trial, 3, tenant="a")
+        await fill(trial, 3, tenant="b", priority=5)
+        assert await owners(await trial.worker(), limit=5) == ["b", "b", "b", "a", "a"]
+
+    async def test_a_run_may_have_another_key_than_its_tenant(self, trial: Trial) -> None:
+        await set_up(trial, fair=True)
+        big = await fill(trial, 3, tenant="acme", fairness_key="big")
+        small = await fill(trial, 3, tenant="acme", fairness_key="small")
+        assert await claimed_ids(await trial.worker(), limit=4) == [big[0], small[0], big[1], small[1]]
+
+    async def test_runs_without_a_tenant_are_one_key(self, trial: Trial) -> None:
+        await set_up(trial, fair=True)
+        await fill(trial, 5)
+        await fill(trial, 5, tenant="a")
+        assert await owners(await trial.worker(), limit=4) == ["", "a", "", "a"]
+
+    async def test_what_a_schedule_fires_has_its_tenant_s_key_or_its_own(self, trial: Trial) -> None:
+        await set_up(trial, fair=True)
+        for n in range(3):
+            await trial.put(f"a{n}", Every(minutes=1), tenant="acme", queue="mail", overlap=Overlap.ALLOW)
+        await trial.put("own", Every(minutes=1), tenant="acme", queue="mail", fairness_key="own")
+        trial.clock.move(minutes=1)
+        await trial.fire()
+        claims = await (await trial.worker()).claim(limit=2)
+        assert {claim.key for claim in claims} & {"own"}
+
+    async def test_what_came_in_before_a_queue_was_fair_goes_when_its_key_is_known_or_at_the_end(
+        self, trial: Trial
+    ) -> None:
+        await fill(trial, 3, tenant="early")
+        await set_up(trial, fair=True)
+        await fill(trial, 3, tenant="late")
+        worker = await trial.worker()
+        assert await owners(worker, limit=1) == ["late"]
+        assert await trial.store.adopt_fair_keys(limit=2) == 2
+        assert await owners(worker, limit=2) == ["early", "late"]
+        assert await owners(worker) == ["early", "late", "early"]
+        assert await trial.store.adopt_fair_keys(limit=100) == 0
+
+    async def test_keys_without_due_runs_and_of_other_jobs_are_passed_over(self, trial: Trial) -> None:
+        await set_up(trial, fair=True)
+        await trial.enqueue(queue="mail", tenant="a", run_at=trial.clock.now() + 60_000)
+        await fill(trial, 3, tenant="b", job="other")
+        await fill(trial, 3, tenant="c")
+        assert await owners(await trial.worker(), limit=2) == ["c", "c"]
+
+    async def test_limits_hold_in_a_fair_queue(self, trial: Trial) -> None:
+        await set_up(trial, fair=True, max_running=2)
+        await fill(trial, 3, tenant="a")
+        await fill(trial, 3, tenant="b")
+        worker = await trial.worker()
+        claims = await worker.claim()
+        assert [claim.tenant for claim in claims] == ["a", "b"]
+        assert await worker.claim() == []
+        await worker.complete(claims[0])
+        assert await owners(worker) == ["a"]
+
+    async def test_many_keys_are_all_served_in_turn(self, trial: Trial) -> None:
+        await set_up(trial, fair=True)
+        tenants = [f"t{n:03}" for n in range(300)]
+        await trial.store.enqueue([trial.request(queue="mail", tenant=t) for t in tenants for _ in range(2)])
+        worker = await trial.worker()
+        served = [tenant for _ in range(6) for tenant in await owners(worker, limit=100)]
+        assert served == tenants * 2
+
+    async def test_a_queue_that_is_fair_no_more_goes_by_arrival(self, trial: Trial) -> None:
+        await set_up(trial, fair=True)
+        ids = await fill(trial, 2, tenant="a") + await fill(trial, 1, tenant="b")
+        await set_up(trial, fair=False)
+        assert await claimed_ids(await trial.worker(), limit=2) == ids[:2]
+
+
+class TestNewestFirst:
+    async def test_what_came_last_goes_first(self, trial: Trial) -> None:
+        await set_up(trial, newest_first=True)
+        ids = await fill(trial, 4)
+        worker = await trial.worker()
+        assert await claimed_ids(worker, limit=3) == [ids[3], ids[2], ids[1]]
+        newer = await fill(trial, 1)
+        assert await claimed_ids(worker) == [*newer, ids[0]]
+
+    async def test_what_is_not_due_yet_waits(self, trial: Trial) -> None:
+        await set_up(trial, newest_first=True)
+        ids = await fill(trial, 1)
+        await trial.enqueue(queue="mail", run_at=trial.clock.now() + 60_000)
+        assert await claimed_ids(await trial.worker()) == ids
+
+    async def test_priority_comes_first_all_the_same(self, trial: Trial) -> None:
+        await set_up(trial, newest_first=True)
+        urgent = await fill(trial, 2, priority=5)
+        ids = await fill(trial, 2)
+        assert await claimed_ids(await trial.worker()) == [*urgent[::-1], *ids[::-1]]
+
+    async def test_in_a_fair_queue_each_key_s_newest_goes_first(self, trial: Trial) -> None:
+        await set_up(trial, newest_first=True, fair=True)
+        a, b = await fill(trial, 2, tenant="a"), await fill(trial, 2, tenant="b")
+        assert await claimed_ids(await trial.worker()) == [a[1], b[1], a[0], b[0]]
