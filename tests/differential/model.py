@@ -66,6 +66,7 @@ from duly.store.values import (
     Page,
     Put,
     Recovered,
+    Request,
     RunFilter,
     ScheduleFilter,
     SetAside,
@@ -77,6 +78,7 @@ from duly.testing.contract.tables import TABLES, Dump, sorted_rows
 from tests.differential.calendars import CalendarModel
 from tests.differential.dead import DeadModel, RedriveRow
 from tests.differential.operating import OperatingModel, OperationRow
+from tests.differential.requesting import RequestsModel
 
 SET_ASIDE_FOR_MS = 60_000
 DEADLINE_GRACE_MS = 30_000
@@ -164,7 +166,7 @@ class RevisionRow:
     made_by: str | None
 
 
-class Model(DeadModel, CalendarModel, OperatingModel):
+class Model(DeadModel, CalendarModel, OperatingModel, RequestsModel):
     """A ``Store`` in memory. Every method is one step: nothing runs beside it."""
 
     name = "model"
@@ -187,6 +189,7 @@ class Model(DeadModel, CalendarModel, OperatingModel):
         self.redrives: dict[tuple[str, int], RedriveRow] = {}
         self.dead_handlers: dict[str, OnDead] = {}
         self.queues: dict[str, QueueState] = {}
+        self.requests: dict[tuple[str, str], Request] = {}
         self.calendars: dict[tuple[str, str], Calendar] = {}
 
     async def open(self) -> None: ...
@@ -232,6 +235,7 @@ class Model(DeadModel, CalendarModel, OperatingModel):
             "dead_handlers": map(astuple, self.dead_handlers.values()),
             "calendars": self._calendar_rows(),
             "queues": [(*astuple(queue), queue.governed) for queue in self.queues.values()],
+            "requests": [(r.tenant, r.key, r.hash, r.status, r.answer, r.expires_at) for r in self.requests.values()],
         }
         return {table: sorted_rows(rows[table]) for table in TABLES}
 

@@ -18,6 +18,7 @@ from duly.app import Duly
 
 from .edge import Edge
 from .http import PREFIX, REQUEST_ID, Endpoint, Method
+from .once import Once
 from .pages import page_routes
 from .problems import MEDIA_TYPE, NOT_ALLOWED, NOT_FOUND, problem
 from .routes import ROUTES
@@ -34,7 +35,10 @@ def application(app: Duly, *, deadline: float = DEADLINE, routes: Sequence[BaseR
     methods: dict[str, dict[str, Method]] = defaultdict(dict)
     for route in ROUTES:
         methods[PREFIX + route.path][route.method] = route.served
-    paths: list[BaseRoute] = [Path(path, Endpoint(app, served, deadline=deadline)) for path, served in methods.items()]
+    once = Once(app)
+    paths: list[BaseRoute] = [
+        Path(path, Endpoint(app, served, deadline=deadline, once=once)) for path, served in methods.items()
+    ]
     api = Starlette(
         routes=[*paths, *page_routes(), *routes],
         middleware=[Middleware(Edge, clock=app.clock)],

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -16,9 +16,11 @@ from duly.app import Duly
 from duly.core.errors import DulyError, OutcomeUnknown, PayloadTooLarge, StoreError
 
 from .findings import Findings
-from .problems import MEDIA_TYPE, NOT_ALLOWED, TOO_SLOW, UNSUPPORTED, Kind, internal, problem, problem_of
+from .once import Once
+from .problems import MEDIA_TYPE, NOT_ALLOWED, TOO_SLOW, UNSUPPORTED, internal, problem, problem_of
 from .queries import read_query
 from .reading import BodyUnreadable, json_value
+from .replies import Refused, Reply
 
 BODY_LIMIT = 1024 * 1024
 PARAMETERS_LIMIT = 100
@@ -48,27 +50,11 @@ class Call:
     body: Any = None
     if_revision: int | None = None
     root: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What is answered. ``value`` None is no body; ``location`` is a path below the API's prefix."""
-
-    value: Any = None
-    status: int = 200
-    revision: int | None = None
-    location: str | None = None
+    id: str | None = None
+    """What the request makes is to have this id, where the client named the request."""
 
 
 Run = Callable[[Duly, Call], Awaitable[Reply]]
-
-
-class Refused(Exception):
-    """A request that is answered before any operation is asked."""
-
-    def __init__(self, kind: Kind, code: str, detail: str) -> None:
-        super().__init__(detail)
-        self.problem = problem(kind, code, detail)
 
 
 class Gone(Exception):
@@ -83,16 +69,18 @@ class Method:
     takes_body: bool = False
     needs_body: bool = False
     takes_query: bool = False
+    keyed: bool = False
 
 
 class Endpoint:
     """One path with its methods, as an ASGI application."""
 
-    def __init__(self, app: Duly, methods: Mapping[str, Method], *, deadline: float) -> None:
+    def __init__(self, app: Duly, methods: Mapping[str, Method], *, deadline: float, once: Once) -> None:
         self._app = app
         self._methods = dict(methods)
         self._allow = ", ".join(sorted(methods)).encode()
         self._deadline = deadline
+        self._once = once
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         method = self._methods.get("GET" if scope["method"] == "HEAD" else scope["method"])
@@ -105,7 +93,7 @@ class Endpoint:
         try:
             async with asyncio.timeout(self._deadline):
                 call = await self._read(method, scope, receive)
-                reply = await method.run(self._app, call)
+                reply = await self._answer(method, call, scope)
         except Gone:
             return
         except Refused as refused:
@@ -119,6 +107,13 @@ class Endpoint:
                 await _send_error(send, scope, OutcomeUnknown("the request reached its deadline"))
         else:
             await _send_reply(send, scope, reply)
+
+    async def _answer(self, method: Method, call: Call, scope: Scope) -> Reply:
+        key = next((value for name, value in scope["headers"] if name == b"idempotency-key"), None)
+        if key is None or not method.keyed:
+            return await method.run(self._app, call)
+        asked = f"{scope['method']} {scope['path'].removeprefix(call.root)}"
+        return await self._once(key, asked, call.body, lambda id: method.run(self._app, replace(call, id=id)))
 
     async def _read(self, method: Method, scope: Scope, receive: Receive) -> Call:
         headers = {name: value for name, value in scope["headers"] if name in _READ_HEADERS}
@@ -164,11 +159,14 @@ async def _send_reply(send: Send, scope: Scope, reply: Reply) -> None:
         headers.append((b"etag", b'"%d"' % reply.revision))
     if reply.location is not None:
         headers.append((b"location", f"{scope.get('root_path', '')}{PREFIX}{reply.location}".encode()))
-    if reply.value is None:
+    if reply.replayed:
+        headers.append((b"idempotency-replayed", b"true"))
+    reply = reply.encoded()
+    if reply.raw is None:
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
         return
-    await send_bytes(send, reply.status, _encode(reply.value), b"application/json", headers)
+    await send_bytes(send, reply.status, reply.raw, b"application/json", headers)
 
 
 async def _send_error(send: Send, scope: Scope, error: DulyError) -> None:

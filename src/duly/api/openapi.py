@@ -29,6 +29,7 @@ ABOUT = """Schedules that fire each window exactly once, and the runs that come 
 * Every error is an `application/problem+json` document (RFC 9457) with a stable `code`; `errors` names each wrong \
 field by a JSON pointer.
 * `ETag` is the revision; send it as `If-Match` to change only what you have read.
+* `Idempotency-Key` on a POST makes it safe to ask again.
 * `X-Request-ID` is answered as it came, or made.
 """
 ALWAYS = ("VALIDATION_FAILED", "CROSS_SITE_REQUEST", "INTERNAL_ERROR", "STORE_UNAVAILABLE", "OUTCOME_UNKNOWN")
@@ -101,7 +102,8 @@ def codes_of(route: Route) -> tuple[str, ...]:
     body = WITH_BODY if route.body is not None else ()
     ref = ("SCHEDULE_JOB_NOT_FOUND",) if "{ref}" in route.path and not route.path.startswith("/queues") else ()
     stale = ("SCHEDULE_REVISION_STALE",) if route.if_match else ()
-    return tuple(dict.fromkeys((*body, *ref, *stale, *route.codes, *ALWAYS)))
+    keyed = ("INVALID_HEADER", "IDEMPOTENCY_KEY_REUSED", "IDEMPOTENCY_KEY_IN_USE") if route.keyed else ()
+    return tuple(dict.fromkeys((*body, *ref, *stale, *keyed, *route.codes, *ALWAYS)))
 
 
 def _operation(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
@@ -150,6 +152,12 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
         told = "The revision that was read, in quotes; another one is answered 412."
         schema = {"type": "string", "examples": ['"3"']}
         found.append({"name": "If-Match", "in": "header", "required": False, "description": told, "schema": schema})
+    if route.keyed:
+        told = "Names the request: asked again with the same key within a day, it gets the first answer."
+        size = {"type": "string", "minLength": 1, "maxLength": 255}
+        found.append(
+            {"name": "Idempotency-Key", "in": "header", "required": False, "description": told, "schema": size}
+        )
     return found
 
 

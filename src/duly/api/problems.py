@@ -31,6 +31,7 @@ class Kind:
 
 
 UNREADABLE = Kind(400, "invalid-json", "The body cannot be read")
+BAD_HEADER = Kind(400, "invalid-header", "A header cannot be read")
 FORBIDDEN = Kind(403, "forbidden", "Not allowed")
 NOT_FOUND = Kind(404, "not-found", "Not found")
 NOT_ALLOWED = Kind(405, "method-not-allowed", "The method is not allowed here")
@@ -45,6 +46,7 @@ UNAVAILABLE = Kind(503, "unavailable", "The store does not answer")
 
 CODES: Mapping[str, tuple[Kind, str]] = {
     "INVALID_JSON": (UNREADABLE, "The body is not JSON that means one thing only."),
+    "INVALID_HEADER": (BAD_HEADER, "`If-Match` or `Idempotency-Key` is not written as it should be."),
     "CROSS_SITE_REQUEST": (FORBIDDEN, "A browser sent this from another site."),
     "NOT_FOUND": (NOT_FOUND, "There is no such path."),
     "SCHEDULE_JOB_NOT_FOUND": (NOT_FOUND, "No schedule or run has that id or key."),
@@ -55,11 +57,13 @@ CODES: Mapping[str, tuple[Kind, str]] = {
     "SCHEDULE_JOB_NOT_CANCELLABLE": (CONFLICT, "It has fired already."),
     "SCHEDULE_RUN_ACTIVE": (CONFLICT, "A run has not ended, and the overlap policy allows no other."),
     "RUN_NOT_DEAD": (CONFLICT, "The run is not among the dead letters."),
+    "IDEMPOTENCY_KEY_IN_USE": (CONFLICT, "The first request with this key is still under way."),
     "CONFLICT": (CONFLICT, "The present state does not allow it."),
     "SCHEDULE_REVISION_STALE": (STALE, "It was changed since it was read; `revision` is the present one."),
     "PAYLOAD_TOO_LARGE": (TOO_LARGE, "The payload is over 256 KiB, or the body over 1 MiB."),
     "UNSUPPORTED_MEDIA_TYPE": (UNSUPPORTED, "The body is not `application/json`, or it is compressed."),
     "VALIDATION_FAILED": (NOT_VALID, "A value is not allowed; `errors` names each."),
+    "IDEMPOTENCY_KEY_REUSED": (NOT_VALID, "The key came with another request before."),
     "SCHEDULE_CRON_INVALID": (NOT_VALID, "The cron expression says nothing, or never fires."),
     "SCHEDULE_TIMEZONE_INVALID": (NOT_VALID, "The time zone is not `UTC` or an IANA name."),
     "SCHEDULE_INTERVAL_TOO_SHORT": (NOT_VALID, "The interval is below the minimum."),

@@ -49,4 +49,10 @@ class Route:
             takes_body=takes_body,
             needs_body=takes_body and self.body_needed,
             takes_query=bool(self.query),
+            keyed=self.keyed,
         )
+
+    @property
+    def keyed(self) -> bool:
+        """Whether it takes an ``Idempotency-Key``; the other methods may be repeated as they are."""
+        return self.method == "POST" and not self.path.endswith(":preview")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from duly.app import Duly
 
 from .bodies import ApplyBody
-from .http import Call, Reply
+from .http import Call
 from .operations.applying import apply_schedules
+from .replies import Reply
 from .route import SCHEDULE_CODES, Route
 from .shapes import ApplyAnswer
 

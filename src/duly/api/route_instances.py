@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from duly.app import Duly
 
-from .http import Call, Reply
+from .http import Call
 from .operations.instances import list_instances
+from .replies import Reply
 from .route import Route
 from .shapes import InstancePage
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from duly.app import Duly
 
 from .bodies import NoBody, QueueBody, QueuePauseBody
-from .http import Call, Reply
+from .http import Call
 from .operations import queues
+from .replies import Reply
 from .route import Route
 from .shapes import QueueAnswer, QueuePage
 

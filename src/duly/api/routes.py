@@ -24,8 +24,9 @@ from .bodies import (
     ScheduleBody,
     TriggerBody,
 )
-from .http import Call, Reply, Run
+from .http import Call, Run
 from .operations import dead, runs, schedules
+from .replies import Reply
 from .route import SCHEDULE_CODES, TIMING_CODES, Route
 from .route_apply import APPLY
 from .route_instances import INSTANCES
@@ -43,7 +44,7 @@ from .shapes import (
 
 
 async def _create(app: Duly, call: Call) -> Reply:
-    return _made(await schedules.create_schedule(app, call.body))
+    return _made(await schedules.create_schedule(app, call.body, id=call.id))
 
 
 async def _get(app: Duly, call: Call) -> Reply:
@@ -85,7 +86,7 @@ async def _reschedule(app: Duly, call: Call) -> Reply:
 
 
 async def _trigger(app: Duly, call: Call) -> Reply:
-    run = await schedules.trigger_schedule(app, call.ref, call.body)
+    run = await schedules.trigger_schedule(app, call.ref, call.body, id=call.id)
     return Reply(run, 202, location=f"/runs/{run['id']}")
 
 
@@ -102,7 +103,7 @@ async def _preview(app: Duly, call: Call) -> Reply:
 
 
 async def _create_run(app: Duly, call: Call) -> Reply:
-    run = await runs.create_run(app, call.body)
+    run = await runs.create_run(app, call.body, id=call.id)
     return Reply(run, 202, location=f"/runs/{run['id']}")
 
 

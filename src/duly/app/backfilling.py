@@ -17,7 +17,7 @@ from duly.runtime.clock import Clock
 from duly.store.orders import BackfillOrder, NewOperation
 from duly.store.sql import SqlStore
 
-from .checking import check_run_id, check_text, not_found
+from .checking import check_id, check_text, not_found
 from .looking import exclusions_for
 from .payload import encode_payload
 from .upcoming import Windows, seen
@@ -96,7 +96,7 @@ class Backfilling:
             exclusions = await exclusions_for(self._store, schedule.definition, schedule.facts.tenant)
             windows = past_windows(schedule.definition, order.since, order.until, now, exclusions)
             return seen(schedule.definition, windows)
-        id = self._chance.id(self._clock) if id is None else check_run_id(id)
+        id = self._chance.id(self._clock) if id is None else check_id(id)
         new = NewOperation(id=id, order=order, by=check_text(by, "by", 100))
         made = await self._store.backfill(schedule.id, new, payload=text, rules=self._settings.fire_rules)
         if made is None:

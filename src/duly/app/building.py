@@ -19,7 +19,7 @@ from duly.store.values import NewSchedule
 
 from .aiming import check_target, check_topic_payload
 from .calling import read_call
-from .checking import check_strict_ids, check_text
+from .checking import check_id, check_strict_ids, check_text
 from .words import UNSET, Words, check_span, merged_words, read_words
 
 
@@ -38,12 +38,13 @@ class Builder:
         key: str | None = None,
         timing: Timing | None = None,
         *,
+        id: str | None = None,
         app: str | None = None,
         created_by: str | None = None,
         **options: Any,
     ) -> NewSchedule:
         """Check every argument; the answer is ready to be stored. ``words.Options`` are the options."""
-        id = self._chance.id(self._clock)
+        id = self._chance.id(self._clock) if id is None else check_id(id)
         key = id if key is None else check_key(key)
         words = read_words(self._named(options), self._settings.payload_limit)
         self._check_ids(options)

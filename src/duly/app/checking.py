@@ -157,8 +157,8 @@ def check_limit(limit: int) -> int:
     return check_number(limit, "limit", 1, 200)
 
 
-def check_run_id(id: str) -> str:
-    """Answer an id that the caller chose for a run, or refuse it."""
+def check_id(id: str) -> str:
+    """Answer an id that the caller chose, or refuse it."""
     if not isinstance(id, str) or not is_id(id):
         raise ValidationFailed(f"id is {id!r}; expected a UUID in lower case with hyphens", field="id", got=id)
     return id

@@ -17,7 +17,7 @@ from duly.engine.registry import Registry
 from duly.store.sql import SqlStore
 from duly.store.values import DeadFilter, DeadRef, Done, Handled, Page, Redrive
 
-from .checking import check_cursor, check_limit, check_number, check_run_id, check_text, check_words, not_found
+from .checking import check_cursor, check_id, check_limit, check_number, check_text, check_words, not_found
 from .payload import encode_payload
 from .words import UNSET, DeadFilters
 
@@ -169,7 +169,7 @@ class DeadLetters(ABC):
 
     async def _work_off_ids(self, ids: Sequence[str], work: Work) -> HandledMany:
         check_number(len(ids), "ids", 0, MOST_IDS)
-        refs = [DeadRef(check_run_id(id)) for id in ids]
+        refs = [DeadRef(check_id(id)) for id in ids]
         answers: list[Handled] = []
         for start in range(0, len(refs), BATCH):
             answers += await work(refs[start : start + BATCH])

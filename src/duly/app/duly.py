@@ -32,6 +32,7 @@ from .jobs import Jobs
 from .life import Caller, Life, Lifespan, call_now, enter_lifespan
 from .opener import Nouns
 from .queues import Queues
+from .requests import Requests
 from .runs import Runs
 from .schedules import Schedules
 from .signals import until_signalled
@@ -104,6 +105,7 @@ class Duly(Declaring):
         )
         self.schedules, self.runs, self.queues, self.calendars = self._nouns(self._store, self._clock, call_now)
         self.operations = self.schedules.operations
+        self.requests = Requests(self._store)
 
     def _nouns(self, store: SqlStore, clock: Clock, call: Caller, *, alone: bool = False) -> Nouns:
         tell = partial(call, self._life.tell)

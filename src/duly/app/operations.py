@@ -13,7 +13,7 @@ from duly.store.orders import BulkOrder, NewOperation
 from duly.store.sql import SqlStore
 from duly.store.values import Page
 
-from .checking import check_cursor, check_limit, check_run_id, check_text
+from .checking import check_cursor, check_id, check_limit, check_text
 
 Progress = Callable[[Operation], None]
 """Is shown the operation after each step."""
@@ -48,7 +48,7 @@ class Operations:
 
         Whoever drives it does the work; if nobody does, the janitor of some instance.
         """
-        id = self._chance.id(self._clock) if id is None else check_run_id(id)
+        id = self._chance.id(self._clock) if id is None else check_id(id)
         return await self._store.put_operation(NewOperation(id=id, order=order, by=check_text(by, "by", 100)))
 
     async def drive(self, id: str, on_progress: Progress | None = None) -> Operation:

@@ -25,10 +25,10 @@ from duly.store.values import NewRequest, Page, RunFilter
 from .calling import read_call
 from .checking import (
     check_cursor,
+    check_id,
     check_limit,
     check_priority,
     check_queue,
-    check_run_id,
     check_text,
     check_words,
     not_found,
@@ -210,7 +210,7 @@ class Runs(DeadLetters):
             timeout_ms = timeout_in_ms(timeout)
         due_at = None if run_at is None else to_ms(run_at, "run_at")
         return NewRequest(
-            id=self._chance.id(self._clock, due_at) if id is None else check_run_id(id),  # lists are in this order
+            id=self._chance.id(self._clock, due_at) if id is None else check_id(id),  # lists are in this order
             job=name,
             payload=text,
             queue=check_queue(queue),

@@ -31,7 +31,7 @@ from .auditing import Auditing
 from .backfilling import Backfilling
 from .building import Builder, anchored
 from .bulk import Bulk
-from .checking import check_cursor, check_limit, check_run_id, check_text, check_words, not_found
+from .checking import check_cursor, check_id, check_limit, check_text, check_words, not_found
 from .editing import Merge, Replacement
 from .looking import Looking
 from .operations import Operations
@@ -81,13 +81,17 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking):
         key: str | None = None,
         timing: Timing | None = None,
         *,
+        id: str | None = None,
         connection: Any = None,
         by: str | None = None,
         **options: Unpack[Options],
     ) -> Schedule:
-        """Store a new schedule; raise if its key or client request id is in use. See ``words.Options``."""
+        """Store a new schedule; raise if its key or client request id is in use. See ``words.Options``.
+
+        ``id`` is the caller's own, so that a repeated create is one schedule: the second answers it as it is by then.
+        """
         check_words("create", options, SCHEDULE_WORDS)
-        new = self._builder.schedule(key, timing, created_by=by, **options)
+        new = self._builder.schedule(key, timing, id=id, created_by=by, **options)
         if connection is not None:
             (put,) = await self._store.put_schedules([new], connection=connection)
             return _unwrap(put)
@@ -269,7 +273,7 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking):
             if text is not None:
                 self._builder.check_payload(schedule.definition.target, text)
 
-        run_id = self._chance.id(self._clock) if id is None else check_run_id(id)
+        run_id = self._chance.id(self._clock) if id is None else check_id(id)
         try:
             triggered = await self._store.trigger(
                 ref,

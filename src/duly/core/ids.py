@@ -51,6 +51,14 @@ def on_dead_run_id(run_id: str, fence: int, died_at: int) -> str:
     return uuid7(died_at, blake2b(f"{run_id}/{fence}/on_dead".encode(), digest_size=10).digest())
 
 
+def asked_id(tenant: str, asked: str, key: str, at: int) -> str:
+    """Name what a request makes that came, at an instant, with a key of the client's own: asked again, it is the same.
+
+    ``asked`` is its method and path.
+    """
+    return uuid7(at, blake2b(f"{tenant}\n{asked}\n{key}".encode(), digest_size=10).digest())
+
+
 def window_key(key: str, window_at: int) -> str:
     """Show a window the way people and logs name it: ``sched:<schedule key>:<epoch ms>``."""
     return f"sched:{key}:{window_at}"

@@ -42,6 +42,7 @@ from .values import (
     PutCalendar,
     Recovered,
     Redrive,
+    Request,
     RunFilter,
     ScheduleFilter,
     Settled,
@@ -331,6 +332,28 @@ class Sessions(Protocol):
         ...
 
 
+class Requests(Protocol):
+    async def begin_request(self, tenant: str, key: str, hash: str, *, keep_ms: int) -> Request:
+        """Write down that a request begins, and answer what is known of that key.
+
+        It may be another request (another ``hash``), one that was answered (it has a ``status``), or this one, begun
+        now or earlier. What has expired is not known any more.
+        """
+        ...
+
+    async def end_request(self, request: Request, status: int, answer: str) -> None:
+        """Keep what was answered; an answer that is kept already stays."""
+        ...
+
+    async def drop_request(self, request: Request) -> None:
+        """Forget a request that did nothing, unless it was answered."""
+        ...
+
+    async def purge_requests(self, *, limit: int) -> int:
+        """Forget up to ``limit`` requests that have expired; answer how many."""
+        ...
+
+
 class Keeping(Protocol):
     async def hold_unknown_jobs(self) -> Sequence[tuple[str, int]]:
         """Set aside due runs of jobs that no live instance knows; answer each such job and its runs."""
@@ -364,7 +387,19 @@ class Keeping(Protocol):
 
 
 class Store(
-    Schedules, Changes, Calendars, Operations, Firing, Runs, Claiming, Queues, DeadLetters, Sessions, Keeping, Protocol
+    Schedules,
+    Changes,
+    Calendars,
+    Operations,
+    Firing,
+    Runs,
+    Claiming,
+    Queues,
+    DeadLetters,
+    Requests,
+    Sessions,
+    Keeping,
+    Protocol,
 ):
     """Everything the engine and the app need."""
 

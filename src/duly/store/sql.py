@@ -9,6 +9,7 @@ from .bound.engine import BoundClaiming, BoundFiring
 from .bound.keeping import BoundKeeping, BoundSessions
 from .bound.operations import BoundOperations
 from .bound.queues import BoundQueues
+from .bound.requests import BoundRequests
 from .bound.runs import BoundRuns
 from .bound.schedules import BoundSchedules
 
@@ -23,6 +24,7 @@ class SqlStore(
     BoundClaiming,
     BoundQueues,
     BoundDeadLetters,
+    BoundRequests,
     BoundSessions,
     BoundKeeping,
 ):

@@ -281,3 +281,15 @@ class Triggered:
 
     run: Run
     created: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request that came with a key of the client's own; without a status its outcome is not known yet."""
+
+    tenant: str
+    key: str
+    hash: str
+    expires_at: int
+    status: int | None = None
+    answer: str | None = None

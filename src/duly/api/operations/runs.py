@@ -24,7 +24,7 @@ from duly.core.timing import Every
 _FIRST_REVISION = 1
 
 
-async def create_run(app: Duly, body: object) -> RunAnswer:
+async def create_run(app: Duly, body: object, *, id: str | None = None) -> RunAnswer:
     """Ask for one run of a job, now or later; it is stored when this answers."""
     given = read(RunBody, body)
     options: dict[str, Any] = {
@@ -37,7 +37,7 @@ async def create_run(app: Duly, body: object) -> RunAnswer:
         options["run_at"] = instant(given.run_at, "run_at")
     findings.check()
     with telling(payload="/payload"):
-        return run_answer(await app.enqueue(given.job_type, given.payload, **options))
+        return run_answer(await app.enqueue(given.job_type, given.payload, id=id, **options))
 
 
 async def get_run(app: Duly, ref: str) -> WholeRunAnswer:

@@ -40,11 +40,12 @@ class PutAnswer:
     changed: bool
 
 
-async def create_schedule(app: Duly, body: object, *, by: str | None = None) -> ScheduleAnswer:
-    """Store a new schedule."""
+async def create_schedule(app: Duly, body: object, *, id: str | None = None, by: str | None = None) -> ScheduleAnswer:
+    """Store a new schedule; one of that ``id`` is answered as it is."""
     arguments = create_arguments(read(ScheduleBody, body), app.settings)
+    made = None if id is None else await app.schedules.get(id)
     with telling():
-        return await _answer(app, await app.schedules.create(by=by, **arguments))
+        return await _answer(app, made or await app.schedules.create(id=id, by=by, **arguments))
 
 
 async def check_schedule(app: Duly, body: object) -> None:
@@ -154,13 +155,13 @@ async def reschedule_schedule(app: Duly, ref: str, body: object, *, by: str | No
     return await _changed(app, ref, lambda: app.schedules.reschedule(ref, timing=timing, by=by))
 
 
-async def trigger_schedule(app: Duly, ref: str, body: object = None) -> RunAnswer:
+async def trigger_schedule(app: Duly, ref: str, body: object = None, *, id: str | None = None) -> RunAnswer:
     """Make a run now, without moving the schedule."""
     given = read(TriggerBody, {} if body is None else body)
     if not is_ref(ref):
         raise _unknown(ref)
     with telling(payload="/payload"):
-        return run_answer(await app.schedules.trigger(ref, given.payload, force=given.force))
+        return run_answer(await app.schedules.trigger(ref, given.payload, force=given.force, id=id))
 
 
 async def list_executions(app: Duly, ref: str, query: Mapping[str, str]) -> RunPage:

@@ -52,6 +52,7 @@ from duly.testing.contract.queues import (  # noqa: E402
 )
 from duly.testing.contract.redriving import TestRedrivingObeysOverlap  # noqa: E402
 from duly.testing.contract.repeating import TestRepeating  # noqa: E402
+from duly.testing.contract.requests import TestRequests  # noqa: E402
 from duly.testing.contract.schedules import TestChangingSchedules, TestPuttingSchedules  # noqa: E402
 from duly.testing.contract.sessions import TestLeases, TestSessions  # noqa: E402
 from duly.testing.contract.settling import TestSettling, TestSettlingMovesSchedules, TestZombies  # noqa: E402
@@ -96,6 +97,7 @@ __all__ = [
     "TestRedriving",
     "TestRedrivingObeysOverlap",
     "TestRepeating",
+    "TestRequests",
     "TestSessions",
     "TestSettling",
     "TestSettlingMovesSchedules",

@@ -50,6 +50,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         "updated_by",
     ),
     "queues": tuple(_QUEUE.split()),
+    "requests": ("tenant", "key", "hash", "status", "answer", "expires_at"),
 }  # fmt: skip
 """Table by table, without the prefix ``duly_``: the columns of a dump, in their order; the first ones are the key."""
 
@@ -76,7 +77,7 @@ def differences(one: Dump, other: Dump) -> list[str]:
     return found
 
 
-_KEYS = {"revisions": 2, "changes": 2, "attempts": 2, "redrives": 2, "calendars": 2}
+_KEYS = {"revisions": 2, "changes": 2, "attempts": 2, "redrives": 2, "calendars": 2, "requests": 2}
 
 
 def _by_key(rows: Rows, table: str) -> dict[tuple[Any, ...], tuple[Any, ...]]:

@@ -1,0 +1,93 @@
+"""``Idempotency-Key``: asked again, a request does nothing again and gets the answer of the first time.
+
+A request is written down before it does anything, and what it makes has an id that follows from that: asked again after
+a crash, it finds what is there. A request that was refused leaves its key free.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Awaitable, Callable
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+
+from duly.app import Duly
+from duly.core.errors import DulyError, StoreError
+
+from .problems import BAD_HEADER, CONFLICT, NOT_VALID, problem_of
+from .replies import Refused, Reply
+
+_KEY = re.compile(r"[\x20-\x7e]{1,255}")
+_REUSED = "this Idempotency-Key came with another request before; use a new key for a new request"
+_BUSY = "the first request with this Idempotency-Key is still under way; ask again in a moment"
+_log = logging.getLogger("duly.api")
+
+
+class Kept(msgspec.Struct):
+    """An answer as it is stored."""
+
+    body: str
+    revision: int | None = None
+    location: str | None = None
+
+
+class Once:
+    """Answers each key once, and from the record after that."""
+
+    def __init__(self, app: Duly) -> None:
+        self._app = app
+        self._busy: dict[str, str] = {}
+
+    async def __call__(self, header: bytes, asked: str, body: Any, run: Callable[[str], Awaitable[Reply]]) -> Reply:
+        """Answer a request; ``asked`` is its method and path, ``run`` does it, making what it makes under an id."""
+        key = header.decode("latin-1")
+        if not _KEY.fullmatch(key):
+            raise Refused(
+                BAD_HEADER, "INVALID_HEADER", "Idempotency-Key is expected to be 1 to 255 printable ASCII characters"
+            )
+        told = asked.encode() + b"\n" + msgspec.json.encode(body, order="deterministic")
+        hash = blake2b(told, digest_size=16).hexdigest()
+        if key in self._busy:
+            raise _busy() if self._busy[key] == hash else _reused()
+        self._busy[key] = hash
+        try:
+            return await self._answer(key, asked, hash, run)
+        finally:
+            del self._busy[key]
+
+    async def _answer(self, key: str, asked: str, hash: str, run: Callable[[str], Awaitable[Reply]]) -> Reply:
+        begun = await self._app.requests.begin(key, asked, hash)
+        if begun.request.hash != hash:
+            raise _reused()
+        if begun.request.status is not None:
+            return _replay(begun.request.status, begun.request.answer or "")
+        try:
+            reply = await run(begun.id)
+        except DulyError as error:
+            if problem_of(error)[0] < 500:
+                await self._app.requests.refused(begun)
+            raise
+        reply = reply.encoded()
+        kept = Kept((reply.raw or b"").decode(), reply.revision, reply.location)
+        try:
+            await self._app.requests.answered(begun, reply.status, msgspec.json.encode(kept).decode())
+        except StoreError as error:
+            # It is done, and says so. Asked again, it is found by its id.
+            _log.warning("the answer to a request with an Idempotency-Key was not kept: %s", error)
+        return reply
+
+
+def _replay(status: int, answer: str) -> Reply:
+    kept = msgspec.json.decode(answer, type=Kept)
+    return Reply(None, status, kept.revision, kept.location, raw=kept.body.encode(), replayed=True)
+
+
+def _busy() -> Refused:
+    return Refused(CONFLICT, "IDEMPOTENCY_KEY_IN_USE", _BUSY)
+
+
+def _reused() -> Refused:
+    return Refused(NOT_VALID, "IDEMPOTENCY_KEY_REUSED", _REUSED)

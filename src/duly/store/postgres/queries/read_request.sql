@@ -1,0 +1,2 @@
+SELECT hash, status, answer, expires_at FROM duly_requests
+WHERE tenant = :tenant::text AND key = :key::text

@@ -1,0 +1,2 @@
+DELETE FROM duly_requests
+WHERE tenant = :tenant AND key = :key AND hash = :hash AND status IS NULL
