@@ -253,6 +253,39 @@ sys.exit(asyncio.run(main()))
 """
 
 
+BUSY = """
+import os, sys, threading
+from duly import Duly, Every
+app = Duly(sys.argv[1])
+sync = app.sync
+sync.schedules.create("parent", Every("1h"), job="x")
+over = threading.Event()
+def hammer():
+    while not over.is_set():
+        sync.schedules.list()
+threads = [threading.Thread(target=hammer, daemon=True) for _ in range(4)]
+for thread in threads:
+    thread.start()
+told, heard = os.pipe(), os.pipe()
+pid = os.fork()
+if pid == 0:
+    sync.schedules.create("child.0", Every("1h"), job="x")
+    os.write(told[1], b"x")
+    os.read(heard[0], 1)
+    for turn in range(1, 6):
+        sync.schedules.create(f"child.{turn}", Every("1h"), job="x")
+    os._exit(0)
+os.read(told[0], 1)
+over.set()
+for thread in threads:
+    thread.join()
+sync.close()
+os.write(heard[1], b"x")
+code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+print(code, sum(1 for _ in sync.schedules.iterate()))
+"""
+
+
 def script(text: str, url: str) -> str:
     environment = {**os.environ, "PYTHONPATH": str(Path(duly.__file__).parent.parent)}
     done = subprocess.run(
@@ -265,6 +298,10 @@ def script(text: str, url: str) -> str:
 
 def test_parent_and_children_of_a_fork_each_open_their_own(url: str) -> None:
     assert script(FORKING, url) == "[0, 0, 0] 81"
+
+
+def test_a_fork_amid_calls_of_other_threads_loses_nothing_that_was_acknowledged(url: str) -> None:
+    assert script(BUSY, url) == "0 7"
 
 
 def test_a_child_of_a_running_app_uses_a_server_of_its_own_and_is_refused_a_file(url: str) -> None:

@@ -1,8 +1,10 @@
 """Who opens the store of ``app.sync``, for how long, and what a fork means for it.
 
 Neither SQLite nor libpq survives a fork: a child that used, or even closed, a connection of its parent could damage the
-database or end the parent's session. So what was opened here is closed before the process forks, parent and child open
-their own when they need one, and what could not be closed in time is never touched by the child.
+database or end the parent's session. So what was opened here is closed before the process forks, new calls wait until
+the fork is over, and parent and child open their own when they need one. What could not be closed in time is never
+touched by the child; one that inherits an open SQLite store can have none at all, because SQLite remembers per process
+which locks it holds, and the child's would be none.
 """
 
 from __future__ import annotations
@@ -42,6 +44,8 @@ class Opener:
         self._nouns = nouns
         self._changed = Condition()
         self._lent = 0
+        self._forking = False
+        self._inherited = False
         self._pid = os.getpid()
         self._shared: SqlStore | None = None
         self._own: SqlStore | None = None
@@ -53,6 +57,8 @@ class Opener:
     def lent(self, kind: type[Noun]) -> Iterator[Noun]:
         """The noun for one call; nothing is closed while it is lent."""
         with self._changed:
+            # Else new calls would keep the store in use, and the fork would not wait for ever.
+            self._changed.wait_for(lambda: not self._forking)
             self._notice_fork()
             store = self._store()
             self._lent += 1
@@ -90,7 +96,7 @@ class Opener:
                 self._shared = SqlStore(life.driver)
             return self._shared
         if self._own is None:
-            if life.is_inherited and life.driver.name == "sqlite":
+            if (life.is_inherited or self._inherited) and life.driver.name == "sqlite":
                 raise ConfigurationError(
                     "this process was forked while the app was open, and SQLite cannot be used on both sides of a fork;"
                     " open the app after the fork"
@@ -121,14 +127,18 @@ class Opener:
     def _before_fork(self) -> None:
         # Held until the fork is over, so that no other thread holds it in the child, where that thread is not.
         self._changed.acquire()
+        self._forking = True
         if self._pid == os.getpid() and self._changed.wait_for(lambda: self._lent == 0, FORK_WITHIN):
             self._close_own()
 
     def _after_fork(self) -> None:
+        self._forking = False
+        self._changed.notify_all()
         self._changed.release()
 
     def _in_child(self) -> None:
         self._changed = Condition()
+        self._forking = False
         self._notice_fork()
 
     def _notice_fork(self) -> None:
@@ -137,6 +147,7 @@ class Opener:
             self._pid = os.getpid()
             self._lent = 0
             self._given_up += [store for store in (self._own, self._shared) if store is not None]
+            self._inherited = self._inherited or bool(self._given_up)
             self._own = self._shared = None
 
 
