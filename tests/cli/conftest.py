@@ -1,10 +1,12 @@
 """What the tests of the command line share: a runner inside this process, and real processes."""
 
+import asyncio
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import apsw
@@ -12,6 +14,7 @@ import psycopg
 import pytest
 from click.testing import CliRunner, Result
 
+from duly import Duly as Scheduler
 from duly.cli import main
 from tests.client.serving import served
 
@@ -116,3 +119,26 @@ def anywhere(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Duly]:
             return runner.invoke(main, list(arguments), input=input, env=env, prog_name="duly")
 
         yield run
+
+
+@contextmanager
+def working(url: str, *jobs: str) -> Iterator[None]:
+    """A live worker that knows these jobs, on a thread of this process."""
+    ready, over = threading.Event(), threading.Event()
+
+    async def work() -> None:
+        app = Scheduler(url, roles=("worker",))
+        for job in jobs:
+            app.job(job)(lambda: None)
+        async with app:
+            ready.set()
+            await asyncio.to_thread(over.wait)
+
+    thread = threading.Thread(target=lambda: asyncio.run(work()), daemon=True)
+    thread.start()
+    assert ready.wait(30), "the worker did not start"
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join(30)

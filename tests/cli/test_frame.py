@@ -87,6 +87,21 @@ def test_bad_usage_is_exit_code_2_and_says_where_help_is(spawn: Spawn, arguments
 
 
 @pytest.mark.parametrize(
+    "arguments, told",
+    [
+        (["sevre"], "there is no command 'sevre'; did you mean 'serve'?"),
+        (["schedule", "crate"], "there is no command 'crate'; did you mean 'create'?"),
+        (["qqq"], "there is no command 'qqq'\n"),
+    ],
+    ids=lambda case: " ".join(case) if isinstance(case, list) else None,
+)
+def test_a_misspelt_command_names_the_nearest(duly: Duly, arguments: list[str], told: str) -> None:
+    done = duly(*arguments)
+    assert done.exit_code == 2
+    assert done.stderr.startswith(f"duly: {told}")
+
+
+@pytest.mark.parametrize(
     "error, code",
     [
         (errors.CronInvalid("x"), 2),

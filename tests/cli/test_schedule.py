@@ -1,13 +1,20 @@
 """``duly schedule`` and ``duly run`` on both stores and on a server: the same answers, errors and exit codes."""
 
+import asyncio
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import Result
+from click.testing import CliRunner, Result
 
-from tests.cli.conftest import Duly
+from duly import Duly as Scheduler
+from duly import Every
+from duly.cli import main
+from duly.testing import ManualClock
+from tests.cli.conftest import Duly, working
+from tests.client.serving import served
 
 NIGHTLY = ("schedule", "create", "nightly", "--cron", "0 2 * * *", "--timezone", "Europe/Berlin", "--job", "report")
 
@@ -245,6 +252,65 @@ def test_json_yaml_and_name_are_all_of_stdout(duly: Duly) -> None:
     assert duly("schedule", "get", "nightly", "-o", "name").stdout == "nightly\n"
     assert duly("schedule", "get", "nightly", "-o", "yaml").stdout.startswith('id: "')
     assert json.loads(duly("schedule", "get", "nightly", "-o", "json").stdout)["key"] == "nightly"
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [["--cron", "0 25 * * *"], ["--at", "2001-01-01T00:00:00Z"], ["--every", "1h", "--max-attempts", "0"], []],
+    ids=lambda flags: " ".join(flags),
+)
+def test_a_refused_create_leaves_no_database_behind(duly: Duly, tmp_path: Path, flags: list[str]) -> None:
+    assert duly("schedule", "create", "k", *flags, "--job", "j").exit_code == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_job_that_no_live_worker_knows_is_created_with_a_word_about_it(store_url: str) -> None:
+    runner = CliRunner()
+
+    def run(*arguments: str, **env: str) -> Result:
+        return runner.invoke(main, list(arguments), env=env)
+
+    with working(store_url, "report", "remind"), served(store_url) as server:
+        for number, env in enumerate(({"DULY_DATABASE_URL": store_url}, {"DULY_API_URL": server})):
+            create = ("schedule", "create", f"k{number}", "--every", "1h")
+            known = run(*create, "--job", "report", **env)
+            assert known.stderr == f"created schedule k{number}\n"
+            changed = run("schedule", "update", f"k{number}", "--job", "raport", **env)
+            assert changed.exit_code == 0
+            told = "warning: no live worker knows job 'raport'; did you mean 'report'?\n"
+            assert changed.stderr.startswith(told)
+            body = json.dumps({"key": f"f{number}", "everyMs": 60_000, "jobType": "zzz"})
+            applied = runner.invoke(main, ["schedule", "apply", "-f", "-"], input=body, env=env)
+            assert applied.exit_code == 0
+            assert applied.stderr.startswith("warning: no live worker knows job 'zzz'; its runs wait until one does\n")
+            assert run(*create[:2], f"q{number}", *create[3:], "--job", "raport", "-q", **env).stderr == ""
+
+
+def test_a_window_that_was_never_tried_shows_no_tries(on_store: Duly, store_url: str) -> None:
+    async def create_long_ago() -> None:
+        app = Scheduler(store_url, clock=ManualClock(datetime(2026, 1, 1, tzinfo=UTC)))
+        await app.open()
+        await app.schedules.create("k", Every("1h"), job="j")
+        await app.close()
+
+    asyncio.run(create_long_ago())
+    on_store("schedule", "cancel", "k", "--yes")
+    listed = on_store("run", "list")
+    (line,) = [line for line in listed.stdout.splitlines() if " skipped " in line]
+    assert " -  " in line
+    assert "/0" not in line
+    assert "attempt" not in on_store("run", "get", line.split()[0]).stdout
+
+
+def test_a_moment_in_the_past_is_told_in_one_wording(anywhere: Duly) -> None:
+    body = '{"key": "k", "onceAt": "2001-01-01T00:00:00Z", "jobType": "j"}'
+    told = "moment is 2001-01-01T00:00:00+00:00, which has gone by; expected an instant after "
+    by_flags = anywhere("schedule", "create", "k", "--at", "2001-01-01T00:00:00Z", "--job", "j").stderr
+    assert by_flags.startswith(f"duly: {told}")
+    assert by_flags.endswith(", or --on-past fire\n")
+    by_file = anywhere("schedule", "apply", "-f", "-", input=body).stderr
+    assert f"k: onceAt: {told}" in by_file
+    assert ', or onPast "fire"\n' in by_file
 
 
 def test_what_a_person_made_on_a_store_says_so(duly: Duly) -> None:

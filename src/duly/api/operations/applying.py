@@ -92,7 +92,8 @@ def _changes(app: Duly, applied: Applied, body: Mapping[str, Any]) -> list[Chang
     if applied.outcome is Outcome.UNCHANGED or after is None:
         return []
     if before is None:
-        given = _flat({name: value for name, value in body.items() if name != "key"})
+        shown = {"target": _fields(app, after)["target"]} if "target" in body else {}  # without its secret
+        given = _flat({name: value for name, value in {**body, **shown}.items() if name != "key"})
         return [{"field": name, "old": None, "new": value} for name, value in given.items()]
     old, new = _fields(app, before), _fields(app, after)
     names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
