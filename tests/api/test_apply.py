@@ -58,6 +58,8 @@ async def test_a_refusal_points_to_every_place_and_changes_nothing(api: httpx2.A
         "/schedules/4/everyMs": "VALIDATION_FAILED",
         "/schedules/4/colour": "VALIDATION_FAILED",
     }
+    unreadable = await apply(api, {**NIGHTLY, "tags": ["new"]}, {**SYNC, "colour": "red"})
+    assert [error["pointer"] for error in unreadable.json()["errors"]] == ["/schedules/1/colour"]
     assert (await api.get("/schedules/nightly")).json()["tags"] == []
 
 

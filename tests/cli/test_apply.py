@@ -1,12 +1,17 @@
 """``duly schedule apply`` and ``diff`` on both stores and on a server: the same answers, errors and exit codes."""
 
+import asyncio
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import Result
 
+from duly import Duly as Scheduler
+from duly.api.operations.applying import apply_schedules
+from duly.testing import ManualClock
 from tests.cli.conftest import Duly
 
 SCHEDULES = """
@@ -192,6 +197,22 @@ def test_a_refused_apply_leaves_no_database_behind(duly: Duly, file: Path, tmp_p
     assert [path.name for path in tmp_path.iterdir()] == ["schedules.yaml"]
     file.write_text(SCHEDULES)
     assert duly(*APPLY).exit_code == 0
+
+
+def test_a_one_shot_whose_moment_has_gone_by_since_stays_as_it_is(on_store: Duly, store_url: str) -> None:
+    body = {"key": "tax", "onceAt": "2026-03-15T14:00:00Z", "jobType": "remind"}
+
+    async def apply_long_ago() -> None:
+        app = Scheduler(store_url, clock=ManualClock(datetime(2026, 1, 1, tzinfo=UTC)))
+        await app.open()
+        await apply_schedules(app, {"schedules": [body]})
+        await app.close()
+
+    asyncio.run(apply_long_ago())
+    again = on_store("schedule", "apply", "-f", "-", "-o", "json", input=json.dumps(body))
+    assert applied(again) == {"tax": "unchanged"}
+    late = on_store("schedule", "apply", "-f", "-", input=json.dumps({**body, "key": "other"}))
+    assert (late.exit_code, "which has gone by" in late.stderr) == (2, True)
 
 
 def test_more_than_one_request_can_carry_is_checked_as_a_whole(

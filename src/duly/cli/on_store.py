@@ -53,10 +53,12 @@ class StoreBackend:
         self._opened = True
 
     def _open_after(self, check: Callable[[], Awaitable[Any]]) -> None:
-        """Open what may be made now, once it is sure that there is something to keep in it."""
-        if not self._opened:
+        """Open what may have to be made first: then only if there will be something to keep in it."""
+        if self._opened:
+            return
+        if not has_schema(self._url):
             self._do(check())
-            self._open()
+        self._open()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
