@@ -65,12 +65,12 @@ async def test_a_path_that_is_not_there_is_a_problem(app: Duly) -> None:
 @pytest.mark.parametrize(
     "method, path, allow",
     [
-        ("PATCH", "/schedules", "GET, POST"),
-        ("POST", "/schedules/k", "DELETE, GET, PATCH, PUT"),
+        ("PATCH", "/schedules", "GET, HEAD, POST"),
+        ("POST", "/schedules/k", "DELETE, GET, HEAD, PATCH, PUT"),
         ("GET", "/schedules/k/pause", "POST"),
-        ("DELETE", "/runs", "GET, POST"),
+        ("DELETE", "/runs", "GET, HEAD, POST"),
         ("GET", "/schedules:preview", "POST"),
-        ("OPTIONS", "/runs", "GET, POST"),
+        ("OPTIONS", "/runs", "GET, HEAD, POST"),
     ],
 )
 async def test_a_method_that_is_not_there_is_405(api: httpx2.AsyncClient, method: str, path: str, allow: str) -> None:

@@ -17,6 +17,7 @@ from starlette.routing import Route as Path
 from duly.app import Duly
 
 from .edge import Edge
+from .hosts import Hosts
 from .http import PREFIX, REQUEST_ID, Endpoint, Method
 from .once import Once
 from .pages import page_routes
@@ -26,11 +27,14 @@ from .routes import ROUTES
 DEADLINE = 30.0
 
 
-def application(app: Duly, *, deadline: float = DEADLINE, routes: Sequence[BaseRoute] = ()) -> Starlette:
+def application(
+    app: Duly, *, deadline: float = DEADLINE, routes: Sequence[BaseRoute] = (), hosts: Hosts | None = None
+) -> Starlette:
     """The REST API of an app under ``/api/v1``, its document at ``/openapi.json``, its page at ``/docs``.
 
     It neither opens nor starts the app: whoever does that serves it as well. ``deadline`` is how many seconds one
-    request may take; ``routes`` are served beside, with the same care for headers and errors.
+    request may take; ``routes`` are served beside, with the same care for headers and errors. ``hosts`` are the names
+    that it answers to; without them any, because whoever mounts it decides about names.
     """
     methods: dict[str, dict[str, Method]] = defaultdict(dict)
     for route in ROUTES:
@@ -41,7 +45,7 @@ def application(app: Duly, *, deadline: float = DEADLINE, routes: Sequence[BaseR
     ]
     api = Starlette(
         routes=[*paths, *page_routes(), *routes],
-        middleware=[Middleware(Edge, clock=app.clock)],
+        middleware=[Middleware(Edge, clock=app.clock, hosts=hosts)],
         exception_handlers={HTTPException: _not_served},
     )
     api.router.redirect_slashes = False  # it would answer with a link made from the Host header

@@ -8,8 +8,9 @@ import re
 from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock
 
+from .hosts import Hosts
 from .http import REQUEST_ID, Gone, Headers, Message, Receive, Scope, Send, send_internal, send_problem
-from .problems import FORBIDDEN, problem
+from .problems import FORBIDDEN, MISDIRECTED, problem
 
 _ID = re.compile(rb"[A-Za-z0-9._:@/+=-]{1,128}")
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -27,8 +28,9 @@ _DEFAULTS: Headers = [
 class Edge:
     """ASGI around ASGI. An ``X-Request-ID`` that came is answered; otherwise one is made."""
 
-    def __init__(self, inner: object, *, clock: Clock) -> None:
+    def __init__(self, inner: object, *, clock: Clock, hosts: Hosts | None = None) -> None:
         self._inner = inner
+        self._hosts = hosts
         # Ids of requests need not be guarded, only told apart: one drawn for the process, then a count.
         self._process = Chance().id(clock)
         self._count = itertools.count(1)
@@ -51,7 +53,11 @@ class Edge:
                 message["headers"] = [*headers, *_HEADERS, (b"x-request-id", request_id)]
             await send(message)
 
-        if scope["method"] not in _SAFE_METHODS and _is_cross_site(scope):
+        if self._hosts is not None and self._hosts.refuses_host(scope):
+            detail = "this server answers to localhost and loopback addresses only; api.allowed_hosts adds names"
+            await send_problem(send_with_headers, scope, problem(MISDIRECTED, "HOST_NOT_ALLOWED", detail))
+            return
+        if scope["method"] not in _SAFE_METHODS and self._is_cross_site(scope):
             # Only browsers send this header: a page of another site must not change anything here.
             detail = "a browser sent this from another site; ask from a program, or from a page of this server"
             await send_problem(send_with_headers, scope, problem(FORBIDDEN, "CROSS_SITE_REQUEST", detail))
@@ -65,13 +71,14 @@ class Edge:
                 raise
             await send_internal(send_with_headers, scope, error)
 
+    def _is_cross_site(self, scope: Scope) -> bool:
+        if (b"sec-fetch-site", b"cross-site") in scope["headers"]:
+            return True
+        return self._hosts is not None and self._hosts.refuses_origin(scope)
+
 
 def _given_id(scope: Scope) -> bytes | None:
     for name, value in scope["headers"]:
         if name == b"x-request-id":
             return bytes(value) if _ID.fullmatch(value) else None
     return None
-
-
-def _is_cross_site(scope: Scope) -> bool:
-    return (b"sec-fetch-site", b"cross-site") in scope["headers"]

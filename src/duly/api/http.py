@@ -16,6 +16,7 @@ from duly.app import Duly
 from duly.core.errors import DulyError, OutcomeUnknown, PayloadTooLarge, StoreError
 
 from .findings import Findings
+from .matching import Match, asks_for_none, read_match
 from .once import Once
 from .problems import MEDIA_TYPE, NOT_ALLOWED, TOO_SLOW, UNSUPPORTED, internal, problem, problem_of
 from .queries import read_query
@@ -37,8 +38,6 @@ Headers = list[tuple[bytes, bytes]]
 _log = logging.getLogger("duly.api")
 _encode = msgspec.json.Encoder().encode
 _JSON_TYPE = re.compile(r"application/(?:[\w.-]+\+)?json\s*(?:;\s*charset=\"?utf-8\"?\s*)?", re.IGNORECASE)
-_REVISION = re.compile(r'"?(\d{1,9})"?')
-_NO_REVISION = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,8 @@ class Call:
     ref: str = ""
     query: Mapping[str, str] = field(default_factory=dict)
     body: Any = None
-    if_revision: int | None = None
+    if_match: Match | None = None
+    if_absent: bool = False
     root: str = ""
     id: str | None = None
     """What the request makes is to have this id, where the client named the request."""
@@ -78,7 +78,7 @@ class Endpoint:
     def __init__(self, app: Duly, methods: Mapping[str, Method], *, deadline: float, once: Once) -> None:
         self._app = app
         self._methods = dict(methods)
-        self._allow = ", ".join(sorted(methods)).encode()
+        self._allow = ", ".join(sorted({*methods, *(["HEAD"] if "GET" in methods else [])})).encode()
         self._deadline = deadline
         self._once = once
 
@@ -128,12 +128,13 @@ class Endpoint:
         query = _query(scope["query_string"]) if scope["query_string"] else {}
         if query and not method.takes_query:
             read_query(query, {})
-        match = headers.get(b"if-match")
+        match, none_match = headers.get(b"if-match"), headers.get(b"if-none-match")
         return Call(
             ref=scope.get("path_params", {}).get("ref", ""),
             query=query,
             body=body,
-            if_revision=None if match is None else _revision(match),
+            if_match=None if match is None else read_match(match),
+            if_absent=none_match is not None and asks_for_none(none_match),
             root=scope.get("root_path", ""),
         )
 
@@ -185,7 +186,7 @@ async def send_internal(send: Send, scope: Scope, error: BaseException) -> None:
     await send_problem(send, scope, internal())
 
 
-_READ_HEADERS = frozenset({b"content-type", b"content-length", b"content-encoding", b"if-match"})
+_READ_HEADERS = frozenset({b"content-type", b"content-length", b"content-encoding", b"if-match", b"if-none-match"})
 
 
 async def _read_body(headers: Mapping[bytes, bytes], receive: Receive) -> bytes:
@@ -236,12 +237,3 @@ def _query(raw: bytes) -> dict[str, str]:
         query[name] = value
     findings.check()
     return query
-
-
-def _revision(header: bytes) -> int | None:
-    """The revision that ``If-Match`` asks for: None for any, one that never was for what is no ETag of ours."""
-    text = header.decode("latin-1").strip()
-    if text == "*":
-        return None
-    found = _REVISION.fullmatch(text)
-    return int(found[1]) if found else _NO_REVISION

@@ -32,7 +32,14 @@ field by a JSON pointer.
 * `Idempotency-Key` on a POST makes it safe to ask again.
 * `X-Request-ID` is answered as it came, or made.
 """
-ALWAYS = ("VALIDATION_FAILED", "CROSS_SITE_REQUEST", "INTERNAL_ERROR", "STORE_UNAVAILABLE", "OUTCOME_UNKNOWN")
+ALWAYS = (
+    "VALIDATION_FAILED",
+    "CROSS_SITE_REQUEST",
+    "HOST_NOT_ALLOWED",
+    "INTERNAL_ERROR",
+    "STORE_UNAVAILABLE",
+    "OUTCOME_UNKNOWN",
+)
 WITH_BODY = ("INVALID_JSON", "REQUEST_TIMEOUT", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE")
 PARAMETERS: dict[str, tuple[str, dict[str, Any]]] = {
     "enabled": ("Paused (`false`) or not (`true`).", {"type": "boolean"}),
@@ -101,7 +108,7 @@ def codes_of(route: Route) -> tuple[str, ...]:
     """Every code that a route may answer."""
     body = WITH_BODY if route.body is not None else ()
     ref = ("SCHEDULE_JOB_NOT_FOUND",) if "{ref}" in route.path and not route.path.startswith("/queues") else ()
-    stale = ("SCHEDULE_REVISION_STALE",) if route.if_match else ()
+    stale = ("SCHEDULE_REVISION_STALE", "INVALID_HEADER") if route.if_match else ()
     keyed = ("INVALID_HEADER", "IDEMPOTENCY_KEY_REUSED", "IDEMPOTENCY_KEY_IN_USE") if route.keyed else ()
     return tuple(dict.fromkeys((*body, *ref, *stale, *keyed, *route.codes, *ALWAYS)))
 

@@ -40,6 +40,7 @@ CONFLICT = Kind(409, "conflict", "The present state does not allow it")
 STALE = Kind(412, "precondition-failed", "Someone else changed it")
 TOO_LARGE = Kind(413, "payload-too-large", "Too large")
 UNSUPPORTED = Kind(415, "unsupported-media-type", "Only JSON is read")
+MISDIRECTED = Kind(421, "misdirected-request", "Not the host that was asked for")
 NOT_VALID = Kind(422, "validation-error", "Something is not valid")
 INTERNAL = Kind(500, "internal-error", "Something went wrong here")
 UNAVAILABLE = Kind(503, "unavailable", "The store does not answer")
@@ -62,6 +63,7 @@ CODES: Mapping[str, tuple[Kind, str]] = {
     "SCHEDULE_REVISION_STALE": (STALE, "It was changed since it was read; `revision` is the present one."),
     "PAYLOAD_TOO_LARGE": (TOO_LARGE, "The payload is over 256 KiB, or the body over 1 MiB."),
     "UNSUPPORTED_MEDIA_TYPE": (UNSUPPORTED, "The body is not `application/json`, or it is compressed."),
+    "HOST_NOT_ALLOWED": (MISDIRECTED, "The server does not answer to that name."),
     "VALIDATION_FAILED": (NOT_VALID, "A value is not allowed; `errors` names each."),
     "IDEMPOTENCY_KEY_REUSED": (NOT_VALID, "The key came with another request before."),
     "SCHEDULE_CRON_INVALID": (NOT_VALID, "The cron expression says nothing, or never fires."),

@@ -56,29 +56,29 @@ async def _list(app: Duly, call: Call) -> Reply:
 
 
 async def _patch(app: Duly, call: Call) -> Reply:
-    return _schedule(await schedules.patch_schedule(app, call.ref, call.body, call.if_revision))
+    return _schedule(await schedules.patch_schedule(app, call.ref, call.body, await _revision(app, call)))
 
 
 async def _put(app: Duly, call: Call) -> Reply:
-    put = await schedules.put_schedule(app, call.ref, call.body, call.if_revision)
+    put = await schedules.put_schedule(app, call.ref, call.body, await _revision(app, call), if_absent=call.if_absent)
     return _made(put.schedule) if put.created else _schedule(put.schedule)
 
 
 async def _delete(app: Duly, call: Call) -> Reply:
-    await schedules.delete_schedule(app, call.ref, call.query, call.if_revision)
+    await schedules.delete_schedule(app, call.ref, call.query, await _revision(app, call, gone=True))
     return Reply(status=204)
 
 
 async def _pause(app: Duly, call: Call) -> Reply:
-    return _schedule(await schedules.pause_schedule(app, call.ref, call.body))
+    return _schedule(await schedules.pause_schedule(app, call.ref, call.body, await _revision(app, call)))
 
 
 async def _resume(app: Duly, call: Call) -> Reply:
-    return _schedule(await schedules.resume_schedule(app, call.ref, call.body))
+    return _schedule(await schedules.resume_schedule(app, call.ref, call.body, await _revision(app, call)))
 
 
 async def _cancel(app: Duly, call: Call) -> Reply:
-    return _schedule(await schedules.cancel_schedule(app, call.ref, call.body))
+    return _schedule(await schedules.cancel_schedule(app, call.ref, call.body, await _revision(app, call)))
 
 
 async def _reschedule(app: Duly, call: Call) -> Reply:
@@ -86,7 +86,7 @@ async def _reschedule(app: Duly, call: Call) -> Reply:
 
 
 async def _trigger(app: Duly, call: Call) -> Reply:
-    run = await schedules.trigger_schedule(app, call.ref, call.body, id=call.id)
+    run = await schedules.trigger_schedule(app, call.ref, call.body, await _revision(app, call), id=call.id)
     return Reply(run, 202, location=f"/runs/{run['id']}")
 
 
@@ -136,6 +136,20 @@ async def _cancel_run(app: Duly, call: Call) -> Reply:
     return Reply(await runs.cancel_run(app, call.ref, call.body))
 
 
+async def _revision(app: Duly, call: Call, *, gone: bool = False) -> int | None:
+    """The one revision that the request is meant for; of several that fit, the present one.
+
+    ``*`` is whatever is there, and something has to be, unless it may be ``gone`` already.
+    """
+    match = call.if_match
+    if match is None or (gone and not match):
+        return None
+    if len(match) == 1:
+        return min(match)
+    present = (await schedules.find(app, call.ref)).revision
+    return None if not match else present if present in match else min(match)
+
+
 def _made(answer: ScheduleAnswer) -> Reply:
     return Reply(answer, 201, answer["revision"], f"/schedules/{answer['id']}")
 
@@ -154,6 +168,7 @@ def _action(verb: str, summary: str, run: Run, body: type[Struct], *codes: str) 
         body=body,
         body_needed=False,
         answer=ScheduleAnswer,
+        if_match=True,
         etag=True,
         codes=codes,
     )
@@ -262,7 +277,8 @@ ROUTES: tuple[Route, ...] = (
         body_needed=False,
         answer=RunAnswer,
         status=202,
-        codes=("SCHEDULE_RUN_ACTIVE", "SCHEDULE_ENQUEUE_FAILURE"),
+        if_match=True,
+        codes=("SCHEDULE_RUN_ACTIVE", "CONFLICT", "SCHEDULE_ENQUEUE_FAILURE"),
     ),
     Route(
         method="GET",

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, Unpack
 
 from duly.config import Settings
-from duly.core.errors import DulyError, EnqueueFailure, StoreError, ValidationFailed
+from duly.core.errors import Conflict, DulyError, EnqueueFailure, StoreError, ValidationFailed
 from duly.core.instants import to_ms
 from duly.core.policy import choose
 from duly.core.rules import editing
@@ -231,6 +231,7 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking):
         *,
         reason: str | None = None,
         until: datetime | None = None,
+        if_revision: int | None = None,
         by: str | None = None,
         connection: Any = None,
     ) -> Schedule:
@@ -238,20 +239,28 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking):
         end = None if until is None else to_ms(until, "until")
         reason = check_text(reason, "reason", 1000)
         return await self._change(
-            ref, partial(editing.pause, reason=reason, until=end, by=by), "schedule.paused", connection
+            ref, partial(editing.pause, reason=reason, until=end, by=by), "schedule.paused", connection, if_revision
         )
 
     async def resume(
-        self, ref: str, *, catch_up: bool = False, by: str | None = None, connection: Any = None
+        self,
+        ref: str,
+        *,
+        catch_up: bool = False,
+        if_revision: int | None = None,
+        by: str | None = None,
+        connection: Any = None,
     ) -> Schedule:
         """Continue from now; with ``catch_up`` the paused windows count as missed and the catch-up policy applies."""
         return await self._change(
-            ref, partial(editing.resume, catch_up=catch_up, by=by), "schedule.resumed", connection
+            ref, partial(editing.resume, catch_up=catch_up, by=by), "schedule.resumed", connection, if_revision
         )
 
-    async def cancel(self, ref: str, *, by: str | None = None, connection: Any = None) -> Schedule:
+    async def cancel(
+        self, ref: str, *, if_revision: int | None = None, by: str | None = None, connection: Any = None
+    ) -> Schedule:
         """End the schedule and its waiting runs; a running one gets no further attempt. Twice is fine."""
-        return await self._change(ref, partial(editing.cancel, by=by), "schedule.cancelled", connection)
+        return await self._change(ref, partial(editing.cancel, by=by), "schedule.cancelled", connection, if_revision)
 
     async def delete(
         self, ref: str, *, cancel_running: bool = False, by: str | None = None, connection: Any = None
@@ -264,12 +273,22 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking):
             self._tell("schedule.deleted", deleted)
 
     async def trigger(
-        self, ref: str, payload: Any = UNSET, *, force: bool = False, id: str | None = None, connection: Any = None
+        self,
+        ref: str,
+        payload: Any = UNSET,
+        *,
+        force: bool = False,
+        if_revision: int | None = None,
+        id: str | None = None,
+        connection: Any = None,
     ) -> Run:
         """Make a run now, also while paused, without moving the schedule; ``force`` ignores the overlap policy."""
         text = None if payload is UNSET else encode_payload(payload, self._settings.payload_limit)
 
         def check(schedule: Schedule) -> None:
+            editing.check_revision(schedule.facts, if_revision)
+            if schedule.status is ScheduleStatus.CANCELLED:
+                raise Conflict(f"schedule {schedule.key!r} is cancelled and cannot be triggered", id=schedule.id)
             if text is not None:
                 self._builder.check_payload(schedule.definition.target, text)
 
@@ -294,12 +313,18 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking):
         return triggered.run
 
     async def _change(
-        self, ref: str, change: Callable[[Schedule, int], Change | None], event: str, connection: Any = None
+        self,
+        ref: str,
+        change: Callable[[Schedule, int], Change | None],
+        event: str,
+        connection: Any = None,
+        if_revision: int | None = None,
     ) -> Schedule:
         happened, note = False, None
 
         def noted(schedule: Schedule, now: int) -> Change | None:
             nonlocal happened, note
+            editing.check_revision(schedule.facts, if_revision)
             made = change(schedule, now)
             happened = made is not None and bool(made.changed)
             note = None if made is None else made.note

@@ -112,8 +112,15 @@ def _serve(choices: Choices, flags: dict[str, Any]) -> int:
         listener=listener,
         url=url,
         demo=flags.get("demo", False),
+        hosts=_hosts(loaded, insecure=flags.get("insecure", False)),
     )
     return run(plan)
+
+
+def _hosts(loaded: Loaded, *, insecure: bool) -> tuple[str, ...] | None:
+    """The names that the API answers to; an open one answers to any, unless some are named."""
+    named: tuple[str, ...] = loaded["api.allowed_hosts"]
+    return None if insecure and not named else (loaded["api.host"], *named)
 
 
 def _listen(loaded: Loaded, *, insecure: bool) -> tuple[socket.socket, str]:

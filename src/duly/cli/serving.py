@@ -32,7 +32,10 @@ CLEAN, CUT_OFF = 0, 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What is to run. Without a ``listener`` no port is open; ``url`` is where a browser finds it."""
+    """What is to run. Without a ``listener`` no port is open; ``url`` is where a browser finds it.
+
+    ``hosts`` are names that the API answers to besides those of this machine; None is any name.
+    """
 
     app: Duly
     roles: tuple[str, ...]
@@ -40,6 +43,7 @@ class Plan:
     listener: socket.socket | None = None
     url: str | None = None
     demo: bool = False
+    hosts: tuple[str, ...] | None = None
 
 
 def run(plan: Plan) -> int:
@@ -115,8 +119,10 @@ class _Process:
 
     def _application(self) -> Asgi:
         from duly.api.application import application
+        from duly.api.hosts import Hosts
 
-        return application(self._app)
+        hosts = self._plan.hosts
+        return application(self._app, hosts=None if hosts is None else Hosts(hosts))
 
     def announce(self) -> None:
         """Say that all is ready: to a person in words, to a machine as an event."""

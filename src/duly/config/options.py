@@ -83,6 +83,17 @@ def whole(low: int, high: int | None = None, *, expected: str | None = None) -> 
     return Kind(read, parse)
 
 
+def names(expected: str) -> Kind:
+    def read(value: object) -> tuple[str, ...]:
+        if isinstance(value, str):
+            value = value.split(",")
+        if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
+            raise Refused(expected)
+        return tuple(name.strip() for name in value if name.strip())
+
+    return Kind(read, read)
+
+
 def one_of(words: tuple[str, ...]) -> Kind:
     def read(value: object) -> str:
         if not isinstance(value, str) or value.lower() not in words:
@@ -162,6 +173,7 @@ OPTIONS: Final[Mapping[str, Option]] = {
         ),
         Option("api", "host", text("an address such as 127.0.0.1"), "127.0.0.1"),
         Option("api", "port", whole(0, 65535, expected="a whole number 1-65535"), 8080, also=("PORT",)),
+        Option("api", "allowed_hosts", names("names such as duly.example, joined by commas"), ()),
         Option("api", "url", text("the URL of a server such as http://127.0.0.1:8080"), None),
         Option("api", "key", text("a key such as duly_live_…"), None, secret=True),
         Option("log", "level", one_of(LOG_LEVELS), "info"),

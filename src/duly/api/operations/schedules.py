@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from duly.api import queries
 from duly.api.answers import preview_answer, run_answer, schedule_answer, upcoming_answer
@@ -23,7 +24,7 @@ from duly.api.queries import read_query
 from duly.api.reading import read
 from duly.api.shapes import PreviewAnswer, RunAnswer, RunPage, ScheduleAnswer, SchedulePage, UpcomingPage
 from duly.app import Duly
-from duly.core.errors import NotFound, RevisionStale
+from duly.core.errors import KeyInUse, NotFound, RevisionStale
 from duly.core.ids import check_key, is_id, is_key, window_run_id
 from duly.core.run import Run
 from duly.core.schedule import Schedule
@@ -92,9 +93,15 @@ async def patch_schedule(
 
 
 async def put_schedule(
-    app: Duly, ref: str, body: object, if_revision: int | None = None, *, by: str | None = None
+    app: Duly,
+    ref: str,
+    body: object,
+    if_revision: int | None = None,
+    *,
+    if_absent: bool = False,
+    by: str | None = None,
 ) -> PutAnswer:
-    """Create the schedule of this key, or make it exactly what the body says."""
+    """Create the schedule of this key, or make it exactly what the body says; ``if_absent`` only creates."""
     key = ref
     if is_id(ref):
         key = (await find(app, ref)).key
@@ -102,8 +109,19 @@ async def put_schedule(
         raise _unknown(ref)
     arguments = create_arguments(read(ScheduleBody, body), app.settings, key)
     with telling():
+        if if_absent:
+            return PutAnswer(await _answer(app, await _create_only(app, key, arguments, by)), True, True)
         stored = await app.schedules.put(if_revision=if_revision, by=by, **arguments)
         return PutAnswer(await _answer(app, stored.schedule), stored.created, stored.changed)
+
+
+async def _create_only(app: Duly, key: str, arguments: dict[str, Any], by: str | None) -> Schedule:
+    try:
+        return await app.schedules.create(by=by, **arguments)
+    except KeyInUse as error:
+        raise RevisionStale(
+            f"schedule {key!r} is there already, and If-None-Match asks for none", id=error.details.get("existing_id")
+        ) from error
 
 
 async def delete_schedule(
@@ -125,7 +143,9 @@ async def delete_schedule(
     await app.schedules.delete(ref, cancel_running=options.get("cancelRunning", False), by=by)
 
 
-async def pause_schedule(app: Duly, ref: str, body: object = None, *, by: str | None = None) -> ScheduleAnswer:
+async def pause_schedule(
+    app: Duly, ref: str, body: object = None, if_revision: int | None = None, *, by: str | None = None
+) -> ScheduleAnswer:
     """Stop firing, with a reason and if wished an end."""
     given = read(PauseBody, {} if body is None else body)
     findings = Findings()
@@ -133,19 +153,27 @@ async def pause_schedule(app: Duly, ref: str, body: object = None, *, by: str | 
         until = instant(given.until, "until")
     findings.check()
     reason = given.reason if isinstance(given.reason, str) else None
-    return await _changed(app, ref, lambda: app.schedules.pause(ref, reason=reason, until=until, by=by))
+    return await _changed(
+        app, ref, lambda: app.schedules.pause(ref, reason=reason, until=until, if_revision=if_revision, by=by)
+    )
 
 
-async def resume_schedule(app: Duly, ref: str, body: object = None, *, by: str | None = None) -> ScheduleAnswer:
+async def resume_schedule(
+    app: Duly, ref: str, body: object = None, if_revision: int | None = None, *, by: str | None = None
+) -> ScheduleAnswer:
     """Fire again from now on; with ``catchUp`` also what was passed by."""
     given = read(ResumeBody, {} if body is None else body)
-    return await _changed(app, ref, lambda: app.schedules.resume(ref, catch_up=given.catch_up, by=by))
+    return await _changed(
+        app, ref, lambda: app.schedules.resume(ref, catch_up=given.catch_up, if_revision=if_revision, by=by)
+    )
 
 
-async def cancel_schedule(app: Duly, ref: str, body: object = None, *, by: str | None = None) -> ScheduleAnswer:
+async def cancel_schedule(
+    app: Duly, ref: str, body: object = None, if_revision: int | None = None, *, by: str | None = None
+) -> ScheduleAnswer:
     """End the schedule and its waiting runs. Twice is fine."""
     read(NoBody, {} if body is None else body)
-    return await _changed(app, ref, lambda: app.schedules.cancel(ref, by=by))
+    return await _changed(app, ref, lambda: app.schedules.cancel(ref, if_revision=if_revision, by=by))
 
 
 async def reschedule_schedule(app: Duly, ref: str, body: object, *, by: str | None = None) -> ScheduleAnswer:
@@ -155,13 +183,17 @@ async def reschedule_schedule(app: Duly, ref: str, body: object, *, by: str | No
     return await _changed(app, ref, lambda: app.schedules.reschedule(ref, timing=timing, by=by))
 
 
-async def trigger_schedule(app: Duly, ref: str, body: object = None, *, id: str | None = None) -> RunAnswer:
+async def trigger_schedule(
+    app: Duly, ref: str, body: object = None, if_revision: int | None = None, *, id: str | None = None
+) -> RunAnswer:
     """Make a run now, without moving the schedule."""
     given = read(TriggerBody, {} if body is None else body)
     if not is_ref(ref):
         raise _unknown(ref)
     with telling(payload="/payload"):
-        return run_answer(await app.schedules.trigger(ref, given.payload, force=given.force, id=id))
+        return run_answer(
+            await app.schedules.trigger(ref, given.payload, force=given.force, if_revision=if_revision, id=id)
+        )
 
 
 async def list_executions(app: Duly, ref: str, query: Mapping[str, str]) -> RunPage:

@@ -152,13 +152,7 @@ def edit(
     they were due when a pause came or while all firing is stopped, are skipped if the schedule moves past them.
     """
     old, facts, cursor = schedule.definition, schedule.facts, schedule.cursor
-    if expected_revision is not None and expected_revision != facts.revision:
-        raise RevisionStale(
-            f"schedule {facts.key!r} is at revision {facts.revision}, not {expected_revision}; read it again",
-            id=facts.id,
-            revision=facts.revision,
-            expected=expected_revision,
-        )
+    check_revision(facts, expected_revision)
     changed = _changed_facts(facts, facts_changes or {})
     revision = facts.revision + 1
     if changed:
@@ -183,6 +177,17 @@ def edit(
         changed=(*changed, *names),
         skips=skips,
     )
+
+
+def check_revision(facts: Facts, expected: int | None) -> None:
+    """Refuse what was meant for another revision; None is any."""
+    if expected is not None and expected != facts.revision:
+        raise RevisionStale(
+            f"schedule {facts.key!r} is at revision {facts.revision}, not {expected}; read it again",
+            id=facts.id,
+            revision=facts.revision,
+            expected=expected,
+        )
 
 
 def _left_behind(schedule: Schedule, cursor: Cursor, now: int) -> list[SkippedWindows]:

@@ -1,0 +1,41 @@
+"""``If-Match`` and ``If-None-Match``: which revisions a request is meant for."""
+
+from __future__ import annotations
+
+import re
+
+from .problems import BAD_HEADER
+from .replies import Refused
+
+Match = frozenset[int]
+"""The revisions that fit; an empty one is any that is there."""
+
+NEVER = 0
+"""A revision that no schedule has: that of a weak tag, or of one that is not ours."""
+
+_TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
+_TAGS = re.compile(rf"{_TAG}(?:\s*,\s*{_TAG})*")
+_OURS = re.compile(r'"([1-9]\d{0,8})"')
+
+
+def read_match(header: bytes) -> Match:
+    """The revisions of ``If-Match``; a weak tag fits none, because it promises no sameness."""
+    text = header.decode("latin-1").strip()
+    if text == "*":
+        return Match()
+    ours = [_OURS.fullmatch(tag) for tag in _tags(text, "If-Match")]
+    return Match(NEVER if one is None else int(one[1]) for one in ours)
+
+
+def asks_for_none(header: bytes) -> bool:
+    """Whether ``If-None-Match`` is ``*``: do it only where nothing is there. Other values are for caches."""
+    text = header.decode("latin-1").strip()
+    return text == "*" or not _tags(text, "If-None-Match")
+
+
+def _tags(text: str, name: str) -> list[str]:
+    if not _TAGS.fullmatch(text):
+        raise Refused(
+            BAD_HEADER, "INVALID_HEADER", f'{name} is {text[:60]!r}; expected an ETag in quotes such as "3", or *'
+        )
+    return re.findall(_TAG, text)

@@ -1,0 +1,65 @@
+"""If-Match and If-None-Match: what was read, and nothing else, is changed."""
+
+from typing import Any
+
+import httpx2
+import pytest
+
+BODY = {"cronExpression": "0 2 * * *", "jobType": "x"}
+STALE = (412, "SCHEDULE_REVISION_STALE")
+
+
+async def made(api: httpx2.AsyncClient) -> None:
+    assert (await api.put("/schedules/s", json=BODY)).status_code == 201
+
+
+async def ask(api: httpx2.AsyncClient, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    answer = await api.request(method, f"/schedules/{path}", json=body, headers=named)
+    return answer.status_code, answer.json().get("code") if answer.content else None
+
+
+@pytest.mark.parametrize("tag", ['"1"', '"9", "1"', '"1","x"', "*", 'W/"1", "1"'])
+async def test_a_tag_that_fits_lets_the_change_through(api: httpx2.AsyncClient, tag: str) -> None:
+    await made(api)
+    assert (await ask(api, "PATCH", "s", {"name": "n"}, if_match=tag))[0] == 200
+
+
+@pytest.mark.parametrize("tag", ['"2"', 'W/"1"', '"2", "3"', '"01"', '"abc"', '""'])
+async def test_a_tag_that_does_not_fit_is_412(api: httpx2.AsyncClient, tag: str) -> None:
+    await made(api)
+    assert await ask(api, "PATCH", "s", {"name": "n"}, if_match=tag) == STALE
+    assert await ask(api, "PUT", "s", BODY, if_match=tag) == STALE
+    assert await ask(api, "DELETE", "s", if_match=tag) == STALE
+
+
+@pytest.mark.parametrize("tag", ["1", "x", "", '"1', '"1" "2"', '*, "1"'])
+async def test_what_is_no_tag_is_400(api: httpx2.AsyncClient, tag: str) -> None:
+    await made(api)
+    assert await ask(api, "PATCH", "s", {"name": "n"}, if_match=tag) == (400, "INVALID_HEADER")
+
+
+@pytest.mark.parametrize("verb", ["pause", "resume", "cancel", "trigger"])
+async def test_the_actions_heed_it_too(api: httpx2.AsyncClient, verb: str) -> None:
+    await made(api)
+    assert await ask(api, "POST", f"s/{verb}", if_match='"2"') == STALE
+    now = (await api.get("/schedules/s")).json()
+    assert (now["status"], now["enabled"]) == ("pending", True)
+    assert (await ask(api, "POST", f"s/{verb}", if_match='"1"'))[0] in (200, 202)
+
+
+async def test_put_may_be_told_to_create_only(api: httpx2.AsyncClient) -> None:
+    assert (await ask(api, "PUT", "s", BODY, if_none_match="*"))[0] == 201
+    assert await ask(api, "PUT", "s", BODY, if_none_match="*") == STALE
+    assert await ask(api, "PUT", "t", BODY, if_match="*") == (404, "SCHEDULE_JOB_NOT_FOUND")
+
+
+async def test_a_cancelled_schedule_is_not_triggered(api: httpx2.AsyncClient) -> None:
+    await made(api)
+    await api.post("/schedules/s/cancel")
+    assert await ask(api, "POST", "s/trigger") == (409, "CONFLICT")
+
+
+async def test_allow_names_head(api: httpx2.AsyncClient) -> None:
+    answer = await api.delete("/runs")
+    assert (answer.status_code, answer.headers["allow"]) == (405, "GET, HEAD, POST")
