@@ -12,7 +12,7 @@ from msgspec import UNSET
 from duly.config import Settings
 from duly.core.errors import Invalid, ValidationFailed
 from duly.core.policy import CatchUp, Missed, Retry
-from duly.core.schedule import DEFAULT_QUEUE, Schedule
+from duly.core.schedule import DEFAULT_QUEUE, Schedule, TargetKind
 from duly.core.timing import Cron, Every, Jitter, Once, Timing, check_zone, timing_from
 from duly.core.timing.epoch import not_an_instant, parse_datetime
 
@@ -49,6 +49,8 @@ _OPTIONS_OF = {
     "once_at": ("on_past",),
 }
 TARGETS = {"job_type": "job", "workflow": "workflow", "topic": "topic", "target": "target"}
+
+_AIMS = {TargetKind.JOB: "job_type", TargetKind.WORKFLOW: "workflow", TargetKind.TOPIC: "topic"}
 
 # Fields that are the app's words under another name, with what null puts back.
 _PLAIN: Mapping[str, tuple[str, Any]] = {
@@ -95,6 +97,12 @@ def update_changes(body: PatchBody, schedule: Schedule, settings: Settings) -> d
     if merged is not None:
         words["timing"] = _timing(merged, settings, findings)
     words |= _target(body, findings, needed=False)
+    aim = _AIMS.get(schedule.definition.target.kind)
+    if aim is not None and getattr(body, aim) is None and not words.keys() & set(TARGETS.values()):
+        findings.add(
+            f"{_json([aim])[0]} is null; expected a name, because a schedule has a target",
+            pointer=f"/{_json([aim])[0]}",
+        )
     if body.metadata is not UNSET:
         words["metadata"] = _metadata(body.metadata or Metadata(owner_id=None, correlation_id=None))
     findings.check()
@@ -126,7 +134,8 @@ def _timing(fields: Mapping[str, Any], settings: Settings, findings: Findings) -
         return None
     zone = "UTC"
     with findings.at("/timezone"):
-        zone = check_zone(fields.get("timezone") or "UTC")
+        given_zone = fields.get("timezone")
+        zone = check_zone("UTC" if given_zone is None else given_zone)
     dst = fields.get("dst") or {}
     places = {"dst_gap": "/dst/gap", "dst_fold": "/dst/fold", "strict_fields": "/strictFields", "anchor": "/anchor",
               "after_completion": "/afterCompletion", "on_past": "/onPast"}  # fmt: skip
@@ -236,6 +245,8 @@ def _retry(body: PatchBody, settings: Settings, old: Retry | None) -> dict[str, 
             f"maxAttempts is {attempts} and maxRetries is {retries}; give one of them", field="max_retries"
         )
     wanted = attempts if isinstance(attempts, int) else retries + 1 if isinstance(retries, int) else None
+    if policy is None and attempts is UNSET and retries is UNSET and old is not None:
+        return {"retry": Retry(max_attempts=old.max_attempts)}  # how often is not part of the policy
     if wanted is None and (policy is None or policy is UNSET) and (old is None or policy is None):
         return {"retry": None}
     retry = old if old is not None and policy is not None else Retry(max_attempts=settings.default_max_attempts)

@@ -75,6 +75,7 @@ DEAD_LETTERS: Mapping[str, Read] = {
     "error": text_of(4096),
     **PAGE,
 }
+MAY_BE_EMPTY = frozenset({"q", "tag"})
 UPCOMING: Mapping[str, Read] = {"count": whole_number(1, 100)}
 DELETE: Mapping[str, Read] = {"cancelRunning": truth}
 
@@ -85,6 +86,8 @@ def read_query(query: Mapping[str, str], known: Mapping[str, Read]) -> dict[str,
     values: dict[str, Any] = {}
     for name, text in query.items():
         reader = known.get(name)
+        if reader is not None and not text and name in MAY_BE_EMPTY:
+            continue  # a form that was left empty asks for nothing
         if reader is None:
             expected = ", ".join(known) or "none"
             findings.add(f"query parameter {shortened(name)} is not known here; expected {expected}", parameter=name)

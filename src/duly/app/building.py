@@ -71,6 +71,7 @@ class Builder:
         check_topic_payload(definition.target, definition.payload)
         self._fit_handler(definition, words)
         check_span(definition.start_at, definition.end_at)
+        _check_jitter_fits(definition)
         definition.timing = anchored(definition, None, self._clock.now())
         return definition
 
@@ -114,6 +115,8 @@ class Builder:
             **words.definition,
         )
         check_span(new.start_at, new.end_at)
+        if (new.timing, new.jitter) != (old.timing, old.jitter):
+            _check_jitter_fits(new)
         new.timing = anchored(new, old, now)
         if (new.target, new.payload) != (old.target, old.payload):
             self.check_payload(new.target, new.payload)
@@ -135,6 +138,15 @@ class Builder:
         if isinstance(timing, Every):
             timing.check_minimum(self._settings.min_interval_ms)
         return timing
+
+
+def _check_jitter_fits(definition: Definition) -> None:
+    """Refuse to move an instant that was asked for exactly."""
+    if definition.jitter is not None and isinstance(definition.timing, Once):
+        raise ValidationFailed(
+            "jitter is given with a one-shot, which is to fire at its instant; leave it out, or use Cron or Every",
+            field="jitter",
+        )
 
 
 def anchored(new: Definition, old: Definition | None, now: int) -> Timing:

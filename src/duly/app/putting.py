@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from duly.core.errors import Conflict, DulyError, KeyInUse, RevisionStale
-from duly.core.rules.editing import Change
+from duly.core.rules.editing import Change, check_revision
 from duly.core.rules.firing import FireRules
 from duly.core.rules.replacing import Succession, succeed
-from duly.core.schedule import Schedule
+from duly.core.schedule import Schedule, ScheduleStatus
 from duly.store.sql import SqlStore
 from duly.store.values import NewSchedule
 
@@ -41,6 +41,10 @@ class _Replacing:
 
     def __call__(self, schedule: Schedule, now: int) -> Change | None:
         self.changed = self.ended = False
+        if schedule.status is ScheduleStatus.CANCELLED:  # whoever puts it wants one that lives, also of the same shape
+            check_revision(schedule.facts, self._replacement.if_revision)
+            self.ended = True
+            return None
         try:
             change = self._replacement(schedule, now)
         except RevisionStale:
