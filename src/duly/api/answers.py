@@ -64,8 +64,6 @@ def schedule_answer(
         "nextFireAt": at_ms(cursor.fire_at),
         "lastFiredAt": at_ms(cursor.last_fired_at),
         "firedAt": at_ms(cursor.last_fired_at) if last is None or last.started_at is None else at(last.started_at),
-        "attempts": None if not whole else 0 if last is None else last.attempt,
-        "lastError": cursor.error or (None if last is None else last.error_message),
         **timing_answer(definition.timing),  # type: ignore[typeddict-item]  # it has no payload, whatever mypy fears
         "jobType": target.name if target.kind is TargetKind.JOB else None,
         "workflow": target.name if target.kind is TargetKind.WORKFLOW else None,
@@ -114,6 +112,8 @@ def schedule_answer(
         "replacedBy": facts.replaced_by,
     }
     if whole:
+        answer["attempts"] = 0 if last is None else last.attempt
+        answer["lastError"] = cursor.error or (None if last is None else last.error_message)
         answer["jobPayload"] = msgspec.json.decode(definition.payload)
     return answer
 
@@ -157,7 +157,6 @@ def run_answer(run: Run, *, whole: bool = True) -> RunAnswer:
         "maxAttempts": run.max_attempts,
         "durationMs": None if duration is None else duration // timedelta(milliseconds=1),
         "errorMessage": run.error_message,
-        "result": run.result,
         "instance": run.instance,
         "queue": run.queue,
         "priority": run.priority,
@@ -169,6 +168,7 @@ def run_answer(run: Run, *, whole: bool = True) -> RunAnswer:
         "redrivenAs": run.redriven_as,
     }
     if whole:
+        answer["result"] = run.result
         answer["payload"] = run.payload
     return answer
 

@@ -222,8 +222,9 @@ _WINDOWS: list[Mapping[str, Any]] = [
         "note": "02:30 does not exist that day (clocks go forward); fires at 03:00",
     },
 ]
-_LISTED_SCHEDULE = {name: value for name, value in SCHEDULE.items() if name != "jobPayload"} | {"attempts": None}
-_LISTED_RUN = {name: value for name, value in RUN.items() if name != "payload"} | {"result": None}
+_NOT_LISTED = {"jobPayload", "attempts", "lastError", "payload", "result"}
+_LISTED_SCHEDULE = {name: value for name, value in SCHEDULE.items() if name not in _NOT_LISTED}
+_LISTED_RUN = {name: value for name, value in RUN.items() if name not in _NOT_LISTED}
 _DEAD_RUN = _LISTED_RUN | {"status": "failed", "reason": "attempts_spent", "errorMessage": "OSError: refused"}
 _RUNS = {"items": [_LISTED_RUN], "nextCursor": RUN_ID}
 

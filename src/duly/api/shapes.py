@@ -78,7 +78,10 @@ class TimingAnswer(TypedDict):
 
 
 class ScheduleAnswer(TimingAnswer):
-    """A schedule: what was asked for, and how far it has come. Lists leave ``jobPayload`` out."""
+    """A schedule: what was asked for, and how far it has come.
+
+    Lists leave ``jobPayload``, ``attempts`` and ``lastError`` out.
+    """
 
     id: str
     key: str
@@ -96,8 +99,8 @@ class ScheduleAnswer(TimingAnswer):
     nextFireAt: Annotated[Instant | None, Meta(description="the same with jitter; null while paused")]
     lastFiredAt: Instant | None
     firedAt: Annotated[Instant | None, Meta(description="when work on the newest window began")]
-    attempts: Annotated[int | None, Meta(description="attempts at the newest window; null in lists")]
-    lastError: str | None
+    attempts: NotRequired[Annotated[int, Meta(description="attempts at the newest window")]]
+    lastError: NotRequired[str | None]
     jobType: str | None
     workflow: str | None
     topic: str | None
@@ -159,7 +162,7 @@ class HandledAnswer(TypedDict):
 
 
 class RunAnswer(TypedDict):
-    """An execution. Lists leave ``payload`` out, and ``result`` and links to other runs null."""
+    """An execution. Lists leave ``payload`` and ``result`` out, and links to other runs null."""
 
     id: str
     windowKey: Annotated[str | None, Meta(description="`sched:<key>:<epoch ms>`; null unless a window fired it")]
@@ -179,7 +182,7 @@ class RunAnswer(TypedDict):
     maxAttempts: int
     durationMs: int | None
     errorMessage: str | None
-    result: Any
+    result: NotRequired[Any]
     instance: str | None
     queue: str
     priority: int
