@@ -1,5 +1,6 @@
 """Schedules applied as a whole: checked together, idempotent, and each set minds its own."""
 
+import asyncio
 import os
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
@@ -47,6 +48,24 @@ async def test_the_second_time_changes_nothing(app: Duly) -> None:
     after = await stored(app)
     assert after == before
     assert {schedule.revision for schedule in after.values()} == {1}
+
+
+async def test_many_are_written_in_order_and_two_who_apply_at_once_agree(make_app: MakeApp) -> None:
+    apps = [make_app(roles=()) for _ in range(2)]
+    for app in apps:
+        await app.open()
+    try:
+        wanted = [{**SYNC, "key": f"k{number:04}"} for number in range(700)]
+        await apps[0].schedules.apply(wanted[300:301])
+        told = await asyncio.gather(*(app.schedules.apply(wanted, set="shop") for app in apps))
+        assert [[one.key for one in one_side] for one_side in told] == [[one["key"] for one in wanted]] * 2
+        created = [outcomes(one_side) for one_side in told]
+        assert all([side[f"k{n:04}"] for side in created].count("created") == 1 for n in range(700) if n != 300)
+        found = await stored(apps[0])
+        assert {schedule.facts.app for schedule in found.values()} == {"set:shop"}
+    finally:
+        for app in apps:
+            await app.close()
 
 
 async def test_what_is_absent_goes_back_to_its_default(app: Duly) -> None:

@@ -6,13 +6,14 @@ absent goes back to its default, and only a pause that a person made stays, unle
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import groupby
 from typing import Any, Unpack
 
 from duly.config import Settings
-from duly.core.errors import Conflict, DulyError, Invalid, ValidationFailed
+from duly.core.errors import Conflict, DulyError, Invalid, KeyInUse, ValidationFailed
 from duly.core.policy import choose
 from duly.core.rules.editing import Change
 from duly.core.rules.starting import first_cursor, first_window
@@ -20,7 +21,7 @@ from duly.core.schedule import Schedule
 from duly.core.timing import Timing
 from duly.runtime.clock import Clock
 from duly.store.sql import SqlStore
-from duly.store.values import NewSchedule
+from duly.store.values import NewSchedule, Put
 
 from .building import Builder
 from .checking import check_words
@@ -30,6 +31,7 @@ from .putting import Stored, put_in_place
 from .sets import DISABLED, Leave, Prune, SetUpdate, check_owner, check_set
 from .words import SCHEDULE_WORDS, Options
 
+BATCH = 500
 SHOWN = 3
 """So many refusals are told in the message; the details have all."""
 
@@ -102,9 +104,11 @@ class Applying:
         steps = await self._plan(schedules, owner, by)
         done: list[Applied] = []
         try:
-            for step in steps:
-                unchanged = step.planned.outcome is Outcome.UNCHANGED
-                done.append(step.planned if dry_run or unchanged else await self._write(step))
+            if dry_run:
+                done += [step.planned for step in steps]
+            else:
+                async for one in self._written(steps):
+                    done.append(one)
             if how is not None and owner is not None:
                 kept = {*keep, *(one.after.id for one in done if one.after is not None)}
                 done += await self._pruned(owner, how, kept, dry_run=dry_run, by=by)
@@ -143,6 +147,24 @@ class Applying:
         before = await self._store.get_schedule(new.facts.key, tenant=new.facts.tenant)
         return _Step(new, update, _foreseen(new, update, before, self._clock.now()))
 
+    async def _written(self, steps: Sequence[_Step]) -> AsyncIterator[Applied]:
+        """Write what differs, in order; new ones that follow each other go in one transaction."""
+        for new, group in groupby(steps, lambda step: step.planned.before is None):
+            for batch in _batches(list(group)) if new else ():
+                for step, put in zip(batch, await self._store.put_schedules([s.new for s in batch]), strict=True):
+                    yield await self._settled(step, put)
+                self._on_schedules()
+            for step in () if new else group:
+                yield step.planned if step.planned.outcome is Outcome.UNCHANGED else await self._write(step)
+
+    async def _settled(self, step: _Step, put: Put) -> Applied:
+        if isinstance(put, KeyInUse):
+            return await self._write(step)  # another came first: make that one what is wanted
+        if isinstance(put, DulyError):
+            raise put
+        self._tell("schedule.created", put)
+        return Applied(step.planned.key, Outcome.CREATED, None, put)
+
     async def _write(self, step: _Step) -> Applied:
         stored = await self._place(step.new, step.update)
         outcome = Outcome.CREATED if stored.created else Outcome.CHANGED if stored.changed else Outcome.UNCHANGED
@@ -180,6 +202,10 @@ class Applying:
             else:
                 gone.append(Applied(before.key, Outcome.ORPHANED, before, after))
         return gone
+
+
+def _batches(steps: Sequence[_Step]) -> Iterator[Sequence[_Step]]:
+    return (steps[start : start + BATCH] for start in range(0, len(steps), BATCH))
 
 
 def _foreseen(new: NewSchedule, update: SetUpdate, before: Schedule | None, now: int) -> Applied:
