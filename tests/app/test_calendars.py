@@ -215,3 +215,15 @@ async def test_a_declared_schedule_may_name_a_calendar_that_the_lifespan_puts(ma
         found = await app.schedules.get("report")
         assert found is not None
         assert (found.calendars, found.exclude_dates) == (("closed",), (date(2026, 12, 31),))
+
+
+async def test_an_unknown_calendar_is_found_before_anything_is_applied(app: Duly) -> None:
+    await app.open()
+    wanted: list[dict[str, Any]] = [
+        {"key": "a", "timing": NOON, "job": "j"},
+        {"key": "b", "timing": NOON, "job": "j", "calendars": ["none"]},
+    ]
+    with pytest.raises(CalendarUnknown, match="'b': there is no calendar 'none'"):
+        await app.schedules.apply(wanted)
+    assert (await app.schedules.list()).items == []
+    await app.close()

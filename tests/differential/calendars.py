@@ -34,7 +34,7 @@ class CalendarModel:
         before = self.calendars.get((new.tenant, new.name))
         if before is None:
             if if_revision is not None:
-                raise CalendarNotFound(new.name)
+                raise CalendarNotFound.named(new.name)
             made = Calendar(
                 id=new.id,
                 name=new.name,
@@ -66,7 +66,7 @@ class CalendarModel:
         living = [facts for facts in self.facts.values() if facts.tenant == tenant and facts.ended_at is None]
         uses = sum(name in self._definition(facts.id).calendars for facts in living)
         if uses:
-            raise CalendarInUse(name, uses)
+            raise CalendarInUse.by(name, uses)
         return self.calendars.pop((tenant, name))
 
     async def get_calendar(self, name: str, *, tenant: str = "") -> Calendar | None:
@@ -85,7 +85,7 @@ class CalendarModel:
     def _unknown_calendar(self, facts: Facts, definition: Definition) -> CalendarUnknown | None:
         for name in definition.calendars:
             if (facts.tenant, name) not in self.calendars:
-                return CalendarUnknown(facts.key, name)
+                return CalendarUnknown.named(facts.key, name)
         return None
 
     def _exclusions(self, definition: Definition, tenant: str) -> Exclusions | None:

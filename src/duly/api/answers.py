@@ -10,13 +10,23 @@ from typing import Any, Literal
 import msgspec
 
 from duly.config import Settings
+from duly.core.calendar import Calendar
 from duly.core.dead import AttemptRecord
 from duly.core.queue import Queue
 from duly.core.run import Run
 from duly.core.schedule import Schedule, Target, TargetKind
 from duly.core.timing import Cron, Every, Once, Timing, explain
 
-from .shapes import AttemptAnswer, PreviewAnswer, QueueAnswer, RunAnswer, ScheduleAnswer, TimingAnswer, UpcomingAnswer
+from .shapes import (
+    AttemptAnswer,
+    CalendarAnswer,
+    PreviewAnswer,
+    QueueAnswer,
+    RunAnswer,
+    ScheduleAnswer,
+    TimingAnswer,
+    UpcomingAnswer,
+)
 
 ON_TIME_MS = 2000
 """A fire is late when it is overdue by more than two polls."""
@@ -90,6 +100,8 @@ def schedule_answer(
         },
         "jitter": None if jitter is None else {"minMs": jitter.min_ms, "maxMs": jitter.max_ms},
         "fireCurrentWindow": definition.fire_current_window,
+        "calendars": list(definition.calendars),
+        "excludeDates": [day.isoformat() for day in definition.exclude_dates],
         "startAt": at_ms(definition.start_at),
         "endAt": at_ms(definition.end_at),
         "maxRuns": definition.max_runs,
@@ -153,6 +165,7 @@ def run_answer(run: Run, *, whole: bool = True) -> RunAnswer:
         "createdAt": at(run.created_at),
         "status": run.status.value,
         "reason": run.reason,
+        "reasonDetail": run.reason_detail,
         "attemptNumber": run.attempt_number,
         "maxAttempts": run.max_attempts,
         "durationMs": None if duration is None else duration // timedelta(milliseconds=1),
@@ -184,6 +197,23 @@ def attempt_answer(attempt: AttemptRecord) -> AttemptAnswer:
     }
 
 
+def calendar_answer(calendar: Calendar) -> CalendarAnswer:
+    return {
+        "id": calendar.id,
+        "name": calendar.name,
+        "tenantId": calendar.tenant or None,
+        "description": calendar.description,
+        "dates": [day.isoformat() for day in calendar.dates],
+        "ranges": [{"from": first.isoformat(), "to": last.isoformat()} for first, last in calendar.ranges],
+        "yearly": [str(day) for day in calendar.yearly],
+        "revision": calendar.revision,
+        "createdAt": at(calendar.created_at),
+        "createdBy": calendar.created_by,
+        "updatedAt": at(calendar.updated_at),
+        "updatedBy": calendar.updated_by,
+    }
+
+
 def upcoming_answer(window: Any) -> UpcomingAnswer:
     local = window.local_time
     return {
@@ -191,6 +221,7 @@ def upcoming_answer(window: Any) -> UpcomingAnswer:
         "fireAt": at(window.fire_at),
         "localTime": local if isinstance(local, str) else local.isoformat(),
         "note": window.note,
+        "excluded": window.excluded,
     }
 
 

@@ -64,6 +64,8 @@ _PLAIN: Mapping[str, tuple[str, Any]] = {
     "priority": ("priority", 0),
     "fairness_key": ("fairness_key", None),
     "tags": ("tags", ()),
+    "calendars": ("calendars", ()),
+    "exclude_dates": ("exclude_dates", ()),
     "timeout_seconds": ("timeout", None),
     "name": ("name", None),
     "enabled": ("enabled", True),

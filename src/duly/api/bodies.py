@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 _ONE_LINE = r"^[^\x00-\x1f\x7f]*(?!\n)$"
 _INSTANT = {"format": "date-time"}
@@ -130,6 +130,12 @@ class TimingBody(Base):
     after_completion: Annotated[bool | UnsetType | None, told("Count an interval from the end of the run.")] = UNSET
 
 
+Dates = Annotated[
+    list[Annotated[str, Meta(max_length=10, extra_json_schema={"format": "date"})]], Meta(max_length=5000)
+]
+CalendarNames = Annotated[list[Annotated[str, Meta(max_length=200)]], Meta(max_length=20)]
+
+
 class PatchBody(TimingBody):
     """What is to change. What is absent stays as it is; null puts back the default. A payload is replaced whole."""
 
@@ -166,6 +172,12 @@ class PatchBody(TimingBody):
     jitter: JitterBody | UnsetType | None = UNSET
     fire_current_window: Annotated[
         bool | UnsetType, told("Fire the window in whose time the schedule is created, instead of waiting.")
+    ] = UNSET
+    calendars: Annotated[
+        CalendarNames | UnsetType | None, told("Names of calendars; nothing fires on their dates.")
+    ] = UNSET
+    exclude_dates: Annotated[
+        Dates | UnsetType | None, told("Dates of its own, in `timezone`, on which nothing fires.")
     ] = UNSET
     start_at: Instant | UnsetType | None = UNSET
     end_at: Instant | UnsetType | None = UNSET
@@ -217,6 +229,28 @@ class PreviewBody(TimingBody):
     count: Annotated[int, Meta(ge=1, le=100, description="How many windows.")] = 10
     key: Annotated[str | UnsetType | None, told("The key that jitter is drawn from.", maxLength=200)] = UNSET
     jitter: JitterBody | UnsetType | None = UNSET
+    calendars: Annotated[CalendarNames | UnsetType | None, told("Names of calendars to look at.")] = UNSET
+    exclude_dates: Dates | UnsetType | None = UNSET
+    tenant_id: Annotated[Id | UnsetType | None, told("Whose calendars.")] = UNSET
+
+
+class DateRangeBody(Base):
+    """All dates from one to another, both counted."""
+
+    from_: Annotated[str, Meta(max_length=10, extra_json_schema={"format": "date"})] = field(name="from")
+    to: Annotated[str, Meta(max_length=10, extra_json_schema={"format": "date"})]
+
+
+class CalendarBody(Base):
+    """The dates on which nothing fires. What is absent is empty."""
+
+    dates: Annotated[Dates | UnsetType | None, told("Single dates.", examples=[["2026-11-20"]])] = UNSET
+    ranges: Annotated[list[DateRangeBody], Meta(max_length=1000)] | UnsetType | None = UNSET
+    yearly: Annotated[
+        Annotated[list[Annotated[str, Meta(max_length=5)]], Meta(max_length=366)] | UnsetType | None,
+        told("Dates of every year, as month and day.", examples=[["12-25"]]),
+    ] = UNSET
+    description: Annotated[str, Meta(max_length=10000)] | UnsetType | None = UNSET
 
 
 class RescheduleBody(TimingBody):

@@ -91,6 +91,17 @@ BODIES: Mapping[str, Mapping[str, tuple[str, Any]]] = {
         "ids": ("These", {"ids": [RUN_ID]}),
         "filter": ("All of a job that died of one error", {"filter": {"jobType": "send-digest", "error": "refused"}}),
     },
+    "putCalendar": {
+        "holidays": (
+            "Holidays of a country",
+            {
+                "description": "Public holidays in Brazil",
+                "dates": ["2026-11-20", "2027-02-09"],
+                "ranges": [{"from": "2026-12-24", "to": "2027-01-02"}],
+                "yearly": ["09-07", "12-25"],
+            },
+        )
+    },
     "acknowledgeDeadLetters": {"all": ("At most a hundred, whatever they are", {"filter": {}, "limit": 100})},
     "putQueue": {
         "limits": (
@@ -152,6 +163,8 @@ SCHEDULE: Mapping[str, Any] = {
     "catchUp": {"policy": "latest", "maxLatenessSeconds": 86400, "maxRuns": 100},
     "jitter": None,
     "fireCurrentWindow": False,
+    "calendars": ["br-holidays"],
+    "excludeDates": ["2026-12-31"],
     "startAt": None,
     "endAt": None,
     "maxRuns": None,
@@ -186,6 +199,7 @@ RUN: Mapping[str, Any] = {
     "createdAt": "2026-11-16T12:00:00.004Z",
     "status": "completed",
     "reason": None,
+    "reasonDetail": None,
     "attemptNumber": 1,
     "maxAttempts": 5,
     "durationMs": 1512,
@@ -220,6 +234,7 @@ _WINDOWS: list[Mapping[str, Any]] = [
         "fireAt": "2027-03-28T01:00:00Z",
         "localTime": "2027-03-28T03:00:00+02:00",
         "note": "02:30 does not exist that day (clocks go forward); fires at 03:00",
+        "excluded": False,
     },
 ]
 _NOT_LISTED = {"jobPayload", "attempts", "lastError", "payload", "result"}
@@ -241,6 +256,20 @@ QUEUE: Mapping[str, Any] = {
     "running": 2,
     "waiting": 17,
     "scheduled": 3,
+}
+CALENDAR: Mapping[str, Any] = {
+    "id": "019363a0-5c00-7d83-91f8-20a939dbcd80",
+    "name": "br-holidays",
+    "tenantId": None,
+    "description": "Public holidays in Brazil",
+    "dates": ["2026-11-20", "2027-02-09"],
+    "ranges": [{"from": "2026-12-24", "to": "2027-01-02"}],
+    "yearly": ["09-07", "12-25"],
+    "revision": 1,
+    "createdAt": "2026-11-12T08:30:00Z",
+    "createdBy": None,
+    "updatedAt": "2026-11-12T08:30:00Z",
+    "updatedBy": None,
 }
 
 ANSWERS: Mapping[str, Any] = {
@@ -276,6 +305,8 @@ ANSWERS: Mapping[str, Any] = {
             }
         ],
     },
+    **dict.fromkeys(("getCalendar", "putCalendar"), CALENDAR),
+    "listCalendars": {"items": [CALENDAR], "nextCursor": None},
     "listInstances": {
         "items": [
             {

@@ -72,6 +72,7 @@ class Problem(TypedDict):
     existingId: NotRequired[str]
     revision: NotRequired[int]
     retryAfterSeconds: NotRequired[int]
+    schedules: NotRequired[int]
 
 
 @lru_cache(maxsize=16)
@@ -96,6 +97,7 @@ def document(root: str = "") -> dict[str, Any]:
             {"name": "schedules", "description": "What fires, and when"},
             {"name": "runs", "description": "What came of it"},
             {"name": "dead-letters", "description": "What failed for good"},
+            {"name": "calendars", "description": "When nothing fires"},
             {"name": "instances", "description": "Who does it"},
             {"name": "queues", "description": "How much of it at once"},
         ],
@@ -107,7 +109,7 @@ def document(root: str = "") -> dict[str, Any]:
 def codes_of(route: Route) -> tuple[str, ...]:
     """Every code that a route may answer."""
     body = WITH_BODY if route.body is not None else ()
-    ref = ("SCHEDULE_JOB_NOT_FOUND",) if "{ref}" in route.path and not route.path.startswith("/queues") else ()
+    ref = _NOT_FOUND[route.path.split("/")[1]] if "{ref}" in route.path else ()
     stale = ("SCHEDULE_REVISION_STALE", "INVALID_HEADER") if route.if_match else ()
     keyed = ("INVALID_HEADER", "IDEMPOTENCY_KEY_REUSED", "IDEMPOTENCY_KEY_IN_USE") if route.keyed else ()
     return tuple(dict.fromkeys((*body, *ref, *stale, *keyed, *route.codes, *ALWAYS)))
@@ -205,9 +207,16 @@ def _types(routes: Iterable[Route]) -> list[Any]:
     return list({str(kind): kind for kind in found}.values())
 
 
+_NOT_FOUND: dict[str, tuple[str, ...]] = {
+    "schedules": ("SCHEDULE_JOB_NOT_FOUND",),
+    "runs": ("SCHEDULE_JOB_NOT_FOUND",),
+    "calendars": ("CALENDAR_NOT_FOUND",),
+    "queues": (),
+}
 _REFS = {
     "schedules": "Id or key.",
     "runs": "Id or window key (`sched:<key>:<epoch ms>`).",
+    "calendars": "The calendar's name.",
     "queues": "The queue's name.",
 }
 _WORDS = {200: "As it is now.", 201: "It is new.", 202: "It is stored and will run.", 204: "It is gone."}

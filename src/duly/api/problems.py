@@ -51,6 +51,7 @@ CODES: Mapping[str, tuple[Kind, str]] = {
     "CROSS_SITE_REQUEST": (FORBIDDEN, "A browser sent this from another site."),
     "NOT_FOUND": (NOT_FOUND, "There is no such path."),
     "SCHEDULE_JOB_NOT_FOUND": (NOT_FOUND, "No schedule or run has that id or key."),
+    "CALENDAR_NOT_FOUND": (NOT_FOUND, "No calendar has that name."),
     "METHOD_NOT_ALLOWED": (NOT_ALLOWED, "The path is there; `Allow` says what it takes."),
     "REQUEST_TIMEOUT": (TOO_SLOW, "The body did not arrive in time."),
     "SCHEDULE_KEY_IN_USE": (CONFLICT, "Another schedule has the key; `existingId` is its id."),
@@ -59,6 +60,7 @@ CODES: Mapping[str, tuple[Kind, str]] = {
     "SCHEDULE_RUN_ACTIVE": (CONFLICT, "A run has not ended, and the overlap policy allows no other."),
     "RUN_NOT_DEAD": (CONFLICT, "The run is not among the dead letters."),
     "IDEMPOTENCY_KEY_IN_USE": (CONFLICT, "The first request with this key is still under way."),
+    "CALENDAR_IN_USE": (CONFLICT, "Schedules that have not ended name it; `schedules` says how many."),
     "CONFLICT": (CONFLICT, "The present state does not allow it."),
     "SCHEDULE_REVISION_STALE": (STALE, "It was changed since it was read; `revision` is the present one."),
     "PAYLOAD_TOO_LARGE": (TOO_LARGE, "The payload is over 256 KiB, or the body over 1 MiB."),
@@ -66,6 +68,7 @@ CODES: Mapping[str, tuple[Kind, str]] = {
     "HOST_NOT_ALLOWED": (MISDIRECTED, "The server does not answer to that name."),
     "VALIDATION_FAILED": (NOT_VALID, "A value is not allowed; `errors` names each."),
     "IDEMPOTENCY_KEY_REUSED": (NOT_VALID, "The key came with another request before."),
+    "CALENDAR_UNKNOWN": (NOT_VALID, "The schedule names a calendar that is not there."),
     "SCHEDULE_CRON_INVALID": (NOT_VALID, "The cron expression says nothing, or never fires."),
     "SCHEDULE_TIMEZONE_INVALID": (NOT_VALID, "The time zone is not `UTC` or an IANA name."),
     "SCHEDULE_INTERVAL_TOO_SHORT": (NOT_VALID, "The interval is below the minimum."),
@@ -95,7 +98,13 @@ _STORE_WORDS = {
     errors.OutcomeUnknown.code: "the store did not answer in time: it may have been done or not; look, or try again",
     errors.EnqueueFailure.code: "the run may not have been stored; trying again is safe",
 }
-_EXTENSIONS = {"existing_id": "existingId", "revision": "revision", "run_id": "runId", "id": "id"}
+_EXTENSIONS = {
+    "existing_id": "existingId",
+    "revision": "revision",
+    "run_id": "runId",
+    "id": "id",
+    "schedules": "schedules",
+}
 
 
 def problem_of(error: DulyError) -> tuple[int, dict[str, Any]]:

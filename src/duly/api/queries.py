@@ -77,6 +77,8 @@ DEAD_LETTERS: Mapping[str, Read] = {
 }
 MAY_BE_EMPTY = frozenset({"q", "tag"})
 UPCOMING: Mapping[str, Read] = {"count": whole_number(1, 100)}
+CALENDARS: Mapping[str, Read] = {"tenant": text_of(128), **PAGE}
+CALENDAR: Mapping[str, Read] = {"tenant": text_of(128)}
 DELETE: Mapping[str, Read] = {"cancelRunning": truth}
 
 

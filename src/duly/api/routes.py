@@ -29,6 +29,7 @@ from .operations import dead, runs, schedules
 from .replies import Reply
 from .route import SCHEDULE_CODES, TIMING_CODES, Route
 from .route_apply import APPLY
+from .route_calendars import CALENDARS
 from .route_instances import INSTANCES
 from .route_queues import QUEUES
 from .shapes import (
@@ -204,7 +205,7 @@ ROUTES: tuple[Route, ...] = (
         run=_preview,
         body=PreviewBody,
         answer=PreviewAnswer,
-        codes=TIMING_CODES,
+        codes=(*TIMING_CODES, "CALENDAR_UNKNOWN"),
     ),
     APPLY,
     Route(
@@ -378,6 +379,7 @@ ROUTES: tuple[Route, ...] = (
         answer=HandledAnswer,
         status=202,
     ),
+    *CALENDARS,
     INSTANCES,
     *QUEUES,
 )

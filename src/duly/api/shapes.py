@@ -116,6 +116,8 @@ class ScheduleAnswer(TimingAnswer):
     catchUp: CatchUpAnswer
     jitter: JitterAnswer | None
     fireCurrentWindow: bool
+    calendars: list[str]
+    excludeDates: list[str]
     startAt: Instant | None
     endAt: Instant | None
     maxRuns: int | None
@@ -178,6 +180,7 @@ class RunAnswer(TypedDict):
         "pending", "running", "suspended", "cancelling", "dispatched", "completed", "failed", "cancelled", "skipped"
     ]
     reason: str | None
+    reasonDetail: Annotated[str | None, Meta(description="what excluded a window that was skipped as `excluded`")]
     attemptNumber: Annotated[int, Meta(description="the current or next attempt, from 1")]
     maxAttempts: int
     durationMs: int | None
@@ -207,7 +210,8 @@ class UpcomingAnswer(TypedDict):
     windowAt: Instant
     fireAt: Annotated[Instant, Meta(description="the same with jitter")]
     localTime: Annotated[str, Meta(description="what the wall clock of the schedule's zone shows")]
-    note: Annotated[str | None, Meta(description="what a change of the clocks did to it, in words")]
+    note: Annotated[str | None, Meta(description="what a change of the clocks or a calendar did to it, in words")]
+    excluded: Annotated[bool, Meta(description="whether it is passed over; the note says by what")]
 
 
 class RateLimitAnswer(TypedDict):
@@ -314,3 +318,31 @@ class InstancePage(TypedDict):
 
     items: list[InstanceAnswer]
     nextCursor: None
+
+
+DateRangeAnswer = TypedDict("DateRangeAnswer", {"from": str, "to": str})
+DateRangeAnswer.__doc__ = "All dates from one to another, both counted."
+
+
+class CalendarAnswer(TypedDict):
+    """Dates on which the schedules that name it do not fire."""
+
+    id: str
+    name: str
+    tenantId: str | None
+    description: str | None
+    dates: list[str]
+    ranges: list[DateRangeAnswer]
+    yearly: Annotated[list[str], Meta(description="month and day, such as `12-25`")]
+    revision: Annotated[int, Meta(description="the ETag; send it as If-Match")]
+    createdAt: Instant
+    createdBy: str | None
+    updatedAt: Instant
+    updatedBy: str | None
+
+
+class CalendarPage(TypedDict):
+    """One page; ``nextCursor`` asks for the next one, and is null on the last."""
+
+    items: list[CalendarAnswer]
+    nextCursor: str | None

@@ -27,6 +27,7 @@ from .building import Builder
 from .checking import check_words
 from .declared import SET
 from .editing import Replacement
+from .looking import exclusions_for
 from .putting import Stored, put_in_place
 from .sets import DISABLED, Leave, Prune, SetUpdate, check_owner, check_set
 from .words import SCHEDULE_WORDS, Options
@@ -143,6 +144,7 @@ class Applying:
         new = self._builder.schedule(**arguments, app=owner, created_by=by)
         if new.facts.paused_at is not None:
             new.facts.pause_reason, new.facts.paused_by = DISABLED, by
+        await exclusions_for(self._store, new.definition, new.facts.tenant, strict=True)
         update = SetUpdate(wanted=new, app=owner, by=by, switch=arguments.get("enabled"))
         before = await self._store.get_schedule(new.facts.key, tenant=new.facts.tenant)
         return _Step(new, update, _foreseen(new, update, before, self._clock.now()))

@@ -57,7 +57,7 @@ class Calendars:
         new = NewCalendar(
             id=self._chance.id(self._clock),
             name=check_calendar_name(name),
-            days=Days(check_dates(dates, "dates"), check_ranges(ranges), check_yearly(yearly)),
+            days=days_of(dates, ranges, yearly),
             tenant=check_text(tenant, "tenant", 128) or "",
             description=check_text(description, "description", 10_000),
             by=check_text(by, "by", 100),
@@ -87,3 +87,8 @@ class Calendars:
     async def delete(self, name: str, *, tenant: str = "", if_revision: int | None = None) -> None:
         """Remove a calendar; CalendarInUse while schedules name it that have not ended. Twice is fine."""
         await self._store.delete_calendar(name, tenant=tenant, if_revision=if_revision)
+
+
+def days_of(dates: Iterable[DateLike], ranges: Iterable[RangeLike], yearly: Iterable[MonthDayLike]) -> Days:
+    """The set of these dates, or a refusal of what is none."""
+    return Days(check_dates(dates, "dates"), check_ranges(ranges), check_yearly(yearly))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from duly.core.errors import ValidationFailed
+from duly.core.errors import CalendarUnknown
 from duly.core.instants import to_ms
 from duly.core.rules.excluding import Exclusions
 from duly.core.schedule import Definition
@@ -80,5 +80,5 @@ async def exclusions_for(
     known = await store.read_days(definition.calendars, tenant=tenant) if definition.calendars else {}
     for name in definition.calendars:
         if strict and name not in known:
-            raise ValidationFailed(f"there is no calendar {name!r}; put it first", field="calendars", got=name)
+            raise CalendarUnknown.named(definition.key, name)
     return Exclusions(definition, [(name, known[name]) for name in definition.calendars if name in known])

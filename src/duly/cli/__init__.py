@@ -20,6 +20,7 @@ __all__ = ["main"]
 COMMANDS = {
     "api": ("serve:api", "Serve the REST API, without firing or running anything."),
     "bench": ("bench:command", "Measure duly, the machine's own limit and the peers."),
+    "calendar": ("calendar:command", "Keep named dates on which nothing fires."),
     "completion": ("completion:command", "Print the completion script of a shell."),
     "config": ("config:command", "Show the settings in force and where each came from."),
     "cron": ("cron:command", "Ask a cron expression when it fires, and what it means."),

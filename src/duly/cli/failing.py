@@ -92,6 +92,8 @@ def _explained(error: Exception) -> tuple[str, str | None, int]:
 _ADVICE = {
     "SCHEDULE_JOB_NOT_FOUND": "`duly schedule list` and `duly run list` show what there is",
     "SCHEDULE_REVISION_STALE": "`duly schedule get` shows the newest revision; look, then try again",
+    "CALENDAR_NOT_FOUND": "`duly calendar list` shows what there is",
+    "CALENDAR_UNKNOWN": "`duly calendar list` shows what there is, `duly calendar set` makes one",
     "STORE_UNAVAILABLE": "`duly doctor` looks at the database step by step",
     "SERVER_UNREACHABLE": "is `duly serve` running there? --server, or DULY_API_URL, says where to look",
     "NOT_AUTHORISED": "--token, or DULY_API_KEY, gives a key; `duly key create` on the server makes one",

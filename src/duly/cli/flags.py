@@ -54,6 +54,11 @@ WORK = (
     click.option("--queue", metavar="NAME", help="The queue that runs wait in."),
     click.option("--priority", type=int, metavar="N", help="Higher goes first within a queue."),
 )  # fmt: skip
+DATES = (
+    click.option("--calendar", "calendars", multiple=True, metavar="NAME",
+                 help="Do not fire on the dates of this calendar. Repeat it for several."),
+    click.option("--exclude", "exclude", multiple=True, metavar="YYYY-MM-DD", help="Nor on this date. Repeat it."),
+)  # fmt: skip
 LIFE = (
     click.option("--name", metavar="TEXT", help="For people; the key unless said."),
     click.option("--description", metavar="TEXT", help="For people."),
@@ -86,6 +91,7 @@ _NESTED = {
     "catch_up": ("catchUp", "policy"), "owner": ("metadata", "ownerId"), "tenant": ("metadata", "tenantId"),
     "client_request_id": ("metadata", "clientRequestId"),
 }  # fmt: skip
+_LISTS = {"tags": "tags", "calendars": "calendars", "exclude": "excludeDates"}
 _FLAGS = {
     "cronExpression": "--cron", "everyMs": "--every", "dailyTime": "--daily", "weeklyTime": "--weekly",
     "monthlyTime": "--monthly", "onceAt": "--at", "afterCompletion": "--after-completion", "jobType": "--job",
@@ -96,6 +102,7 @@ _FLAGS = {
     "pauseAfterFailures": "--pause-after-failures", "fairnessKey": "--fairness-key",
     "clientRequestId": "--client-request-id", "dst_gap": "--dst-gap", "dst_fold": "--dst-fold",
     'on_past "fire"': "--on-past fire", 'onPast "fire"': "--on-past fire",
+    "excludeDates": "--exclude", "exclude_dates": "--exclude", "calendars has": "--calendar has",
 }  # fmt: skip
 _OTHER_NAMES = re.compile("|".join(map(re.escape, _FLAGS)))
 _SECONDS = {"retry_delay": ("retryPolicy", "delaySeconds"), "max_lateness": ("catchUp", "maxLatenessSeconds")}
@@ -149,8 +156,8 @@ def _put(body: dict[str, Any], name: str, value: Any) -> None:
         body["cronExpression"] = _named_time(name, value)
     elif name == "every":
         body["everyMs"] = _milliseconds(name, value)
-    elif name == "tags":
-        body["tags"] = list(value)
+    elif name in _LISTS:
+        body[_LISTS[name]] = list(value)
     elif name == "payload":
         body["jobPayload"] = read_json("--payload", value)
     elif name == "target":

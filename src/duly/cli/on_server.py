@@ -98,6 +98,18 @@ class ServerBackend:
     def preview(self, body: Body) -> Answer:
         return self._client.schedules.preview(body)
 
+    def list_calendars(self, query: Mapping[str, str]) -> Answer:
+        return self._client.calendars.list(**query)
+
+    def get_calendar(self, name: str, query: Mapping[str, str]) -> Answer:
+        return self._client.calendars.get(name, tenant=query.get("tenant"))
+
+    def put_calendar(self, name: str, body: Body, query: Mapping[str, str], if_revision: int | None) -> Answer:
+        return self._client.calendars.put(name, body, tenant=query.get("tenant"), if_revision=if_revision)
+
+    def delete_calendar(self, name: str, query: Mapping[str, str]) -> None:
+        self._client.calendars.delete(name, tenant=query.get("tenant"))
+
     def list_runs(self, query: Mapping[str, str]) -> Answer:
         return self._client.runs.list(**query)
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from duly.api.operations import applying, dead, instances, queues, runs, schedules
+from duly.api.operations import applying, calendars, dead, instances, queues, runs, schedules
 from duly.app import Duly
 from duly.app.stores import has_schema
 from duly.app.watching import own_jobs
@@ -116,6 +116,21 @@ class StoreBackend:
 
     def preview(self, body: Body) -> Answer:
         return self._do(schedules.preview(self._app, dict(body)))
+
+    def list_calendars(self, query: Mapping[str, str]) -> Answer:
+        return self._do(calendars.list_calendars(self._app, query))
+
+    def get_calendar(self, name: str, query: Mapping[str, str]) -> Answer:
+        return self._do(calendars.get_calendar(self._app, name, query))
+
+    def put_calendar(self, name: str, body: Body, query: Mapping[str, str], if_revision: int | None) -> Answer:
+        self._open_after(lambda: calendars.check_calendar(dict(body)))
+        put: Any = self._do(calendars.put_calendar(self._app, name, dict(body), query, if_revision, by=BY))
+        answer: Answer = put.calendar
+        return answer
+
+    def delete_calendar(self, name: str, query: Mapping[str, str]) -> None:
+        self._do(calendars.delete_calendar(self._app, name, query))
 
     def list_runs(self, query: Mapping[str, str]) -> Answer:
         return self._do(runs.list_runs(self._app, query))

@@ -31,7 +31,7 @@ def run_table(runs: Sequence[Answer], empty: str) -> Table:
             _moment(item["scheduledAt"], now),
             f"{item['attemptNumber']}/{item['maxAttempts']}" if item["maxAttempts"] else "-",
             _took(item["durationMs"]),
-            item["reason"] or _first_line(item["errorMessage"]),
+            item["reasonDetail"] or item["reason"] or _first_line(item["errorMessage"]),
         ]
         for item in runs
     ]
@@ -48,7 +48,7 @@ def run_sheet(run: Answer, now: int) -> Sheet:
         ("id", run["id"]),
         ("window", run["windowKey"]),
         ("status", run["status"] + (" (cancel asked for)" if run["cancelRequested"] else "")),
-        ("reason", run["reason"]),
+        ("reason", run["reasonDetail"] or run["reason"]),
         ("job", run["jobType"]),
         ("kind", run["kind"]),
         ("schedule", run["scheduleId"]),

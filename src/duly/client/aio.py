@@ -11,7 +11,7 @@ from duly.runtime.clock import Clock, SystemClock
 
 from .calls import Answer, Call, Failure, Pause, Reply
 from .http import TIMEOUT, failure_of, load_httpx, reply_of, request_of, settings_of
-from .nouns import DeadLetters, Queues, Runs, Schedules, Server
+from .nouns import Calendars, DeadLetters, Queues, Runs, Schedules, Server
 from .talking import TRIES, read_server, talk
 
 
@@ -37,6 +37,7 @@ class AsyncClient:
         self.runs: Runs[Awaitable[Answer]] = Runs(self._send)
         self.dead_letters: DeadLetters[Awaitable[Answer]] = DeadLetters(self._send)
         self.queues: Queues[Awaitable[Answer]] = Queues(self._send)
+        self.calendars: Calendars[Awaitable[Answer]] = Calendars(self._send)
         self.server: Server[Awaitable[Answer]] = Server(self._send)
 
     async def each(

@@ -174,6 +174,30 @@ class Queues(Generic[R]):
         return self._send(_post(_queue(name, "resume"), repeatable=True))
 
 
+class Calendars(Generic[R]):
+    """``/calendars``: dates on which nothing fires; ``tenant`` says whose."""
+
+    def __init__(self, send: Callable[[Call], R]) -> None:
+        self._send = send
+
+    def list(self, **query: Any) -> R:
+        """One page, oldest first: tenant, limit, cursor."""
+        return self._send(_get(f"{API}/calendars", query))
+
+    def get(self, name: str, *, tenant: str | None = None) -> R:
+        return self._send(_get(_path("calendars", name, None), {"tenant": tenant}))
+
+    def put(
+        self, name: str, body: Mapping[str, Any], *, tenant: str | None = None, if_revision: int | None = None
+    ) -> R:
+        """Create the calendar, or make it exactly what the body says: dates, ranges, yearly, description."""
+        return self._send(_write("PUT", _path("calendars", name, None), dict(body), if_revision, {"tenant": tenant}))
+
+    def delete(self, name: str, *, tenant: str | None = None, if_revision: int | None = None) -> R:
+        """Remove a calendar that no schedule names. Twice is fine."""
+        return self._send(_write("DELETE", _path("calendars", name, None), UNSET, if_revision, {"tenant": tenant}))
+
+
 class Server(Generic[R]):
     """What the server says about itself."""
 

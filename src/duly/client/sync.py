@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from .calls import Answer, Call, Failure, Pause, Reply
 from .http import TIMEOUT, failure_of, load_httpx, reply_of, request_of, settings_of
-from .nouns import DeadLetters, Queues, Runs, Schedules, Server
+from .nouns import Calendars, DeadLetters, Queues, Runs, Schedules, Server
 from .talking import TRIES, read_server, talk
 
 
@@ -38,6 +38,7 @@ class Client:
         self.runs: Runs[Answer] = Runs(self._send)
         self.dead_letters: DeadLetters[Answer] = DeadLetters(self._send)
         self.queues: Queues[Answer] = Queues(self._send)
+        self.calendars: Calendars[Answer] = Calendars(self._send)
         self.server: Server[Answer] = Server(self._send)
 
     def each(self, page: Callable[..., Answer], *arguments: Any, **query: Any) -> Iterator[Answer]:

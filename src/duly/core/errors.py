@@ -10,7 +10,7 @@
     │   ├── RetryPolicyInvalid         SCHEDULE_RETRY_POLICY_INVALID
     │   ├── PayloadTooLarge            PAYLOAD_TOO_LARGE
     │   └── ValidationFailed           VALIDATION_FAILED
-    │       └── CalendarUnknown            the same: a schedule names a calendar that is not there
+    │       └── CalendarUnknown            CALENDAR_UNKNOWN: a schedule names one that is not there
     ├── NotFound                   SCHEDULE_JOB_NOT_FOUND
     │   └── CalendarNotFound           CALENDAR_NOT_FOUND
     ├── Conflict                   the request is well formed, the state does not allow it
@@ -40,7 +40,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 ALREADY_CANCELLED = "SCHEDULE_JOB_ALREADY_CANCELLED"
 
@@ -105,8 +105,11 @@ class ValidationFailed(Invalid):
 class CalendarUnknown(ValidationFailed):
     """A schedule names a calendar that is not there."""
 
-    def __init__(self, key: str, name: str) -> None:
-        super().__init__(
+    code = "CALENDAR_UNKNOWN"
+
+    @classmethod
+    def named(cls, key: str, name: str) -> Self:
+        return cls(
             f"schedule {key!r}: there is no calendar {name!r}; put that one first, or leave it out",
             field="calendars",
             got=name,
@@ -124,8 +127,9 @@ class NotFound(DulyError):
 class CalendarNotFound(NotFound):
     code = "CALENDAR_NOT_FOUND"
 
-    def __init__(self, name: str) -> None:
-        super().__init__(f"there is no calendar {name[:200]!r}", ref=name)
+    @classmethod
+    def named(cls, name: str) -> Self:
+        return cls(f"there is no calendar {name[:200]!r}", ref=name)
 
 
 class Conflict(DulyError):
@@ -173,14 +177,14 @@ class NotDead(Conflict):
 class CalendarInUse(Conflict):
     code = "CALENDAR_IN_USE"
 
-    def __init__(self, name: str, schedules: int) -> None:
+    @classmethod
+    def by(cls, name: str, schedules: int) -> Self:
         some = "1 schedule that has" if schedules == 1 else f"{schedules} schedules that have"
-        super().__init__(
+        return cls(
             f"calendar {name!r} is named by {some} not ended; take it from them first, or put it without dates",
             name=name,
             schedules=schedules,
         )
-        self.schedules = schedules
 
 
 class RevisionStale(Conflict):

@@ -224,7 +224,17 @@ async def preview(app: Duly, body: object) -> PreviewAnswer:
     with findings.at():
         key = check_key(given.key) if isinstance(given.key, str) else None
     timing = new_timing(given, app.settings, findings)
-    windows = await app.schedules.preview(timing, after=after, count=given.count, key=key, jitter=jitter)
+    with telling():
+        windows = await app.schedules.preview(
+            timing,
+            after=after,
+            count=given.count,
+            key=key,
+            jitter=jitter,
+            calendars=given.calendars or (),
+            exclude_dates=given.exclude_dates or (),
+            tenant=given.tenant_id or "",
+        )
     return preview_answer(timing, given.timezone or "UTC", windows)
 
 

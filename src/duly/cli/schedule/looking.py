@@ -8,7 +8,7 @@ import click
 
 from duly.cli.backend import backend, take
 from duly.cli.failing import Refused
-from duly.cli.flags import TIMING, body_of, told_in_flags, with_flags
+from duly.cli.flags import DATES, TIMING, body_of, told_in_flags, with_flags
 from duly.cli.options import common_options, output_options
 from duly.cli.printing import printer
 
@@ -57,7 +57,7 @@ def list_(limit: int, everything: bool, job: str | None, enabled: bool | None, *
 
 @click.command()
 @click.argument("ref", required=False)
-@with_flags(TIMING)
+@with_flags(TIMING, DATES)
 @click.option("--count", "-n", type=click.IntRange(1, 100), default=10, show_default=True, help="How many windows.")
 @click.option("--after", metavar="TIME", help="With a timing: windows after this instant; now unless said.")
 @output_options
@@ -80,6 +80,6 @@ def preview(ref: str | None, count: int, after: str | None, **flags: Any) -> Non
         show_windows(windows, schedule["timezone"])
         return
     body |= {"count": count} | ({} if after is None else {"after": after})
-    with told_in_flags(), backend(looks=False) as reach:
+    with told_in_flags(), backend(looks="calendars" in body) as reach:
         windows = reach.preview(body)
     show_windows(windows, windows["timezone"])

@@ -8,7 +8,7 @@ import click
 
 from duly.cli.backend import backend
 from duly.cli.failing import Refused
-from duly.cli.flags import CREATING, LIFE, TIMING, WHEN, WORK, body_of, told_in_flags, with_flags
+from duly.cli.flags import CREATING, DATES, LIFE, TIMING, WHEN, WORK, body_of, told_in_flags, with_flags
 from duly.cli.options import common_options, output_options
 
 from .knowing import warn_of_unknown_jobs
@@ -17,7 +17,7 @@ from .views import show_schedule
 
 @click.command()
 @click.argument("key", required=False)
-@with_flags(TIMING, WORK, LIFE, CREATING)
+@with_flags(TIMING, DATES, WORK, LIFE, CREATING)
 @output_options
 @common_options
 def create(key: str | None, **flags: Any) -> None:
@@ -41,7 +41,7 @@ def create(key: str | None, **flags: Any) -> None:
 
 @click.command()
 @click.argument("ref")
-@with_flags(TIMING, WORK, LIFE)
+@with_flags(TIMING, DATES, WORK, LIFE)
 @click.option("--if-revision", type=int, metavar="N", help="Refuse if the schedule is no longer at this revision.")
 @output_options
 @common_options

@@ -59,6 +59,8 @@ def schedule_sheet(schedule: Answer, now: int) -> Sheet:
         ("next fire", at("nextFireAt") if schedule["nextFireAt"] != schedule["nextWindowAt"] else None),
         ("last fired", at("lastFiredAt")),
         ("last error", schedule["lastError"]),
+        ("calendars", ", ".join(schedule["calendars"]) or None),
+        ("excludes", ", ".join(schedule["excludeDates"]) or None),
         ("starts", at("startAt")),
         ("ends", at("endAt")),
         ("max runs", _text(schedule["maxRuns"])),

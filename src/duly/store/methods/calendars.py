@@ -109,7 +109,7 @@ def unknown_calendars(names: Collection[Name]) -> Program[set[Name]]:
 def calendar_refusal(facts: Facts, definition: Definition, unknown: Collection[Name]) -> CalendarUnknown | None:
     """Why a schedule with these calendars is refused, or None."""
     missing = [name for name in definition.calendars if (facts.tenant, name) in unknown]
-    return CalendarUnknown(facts.key, missing[0]) if missing else None
+    return CalendarUnknown.named(facts.key, missing[0]) if missing else None
 
 
 def put_calendar(now: int, new: NewCalendar, if_revision: int | None) -> Program[PutCalendar]:
@@ -133,7 +133,7 @@ def put_calendar(now: int, new: NewCalendar, if_revision: int | None) -> Program
             yield query("update_calendar", **_changed(after))
             return PutCalendar(after, created=False, changed=True)
         if if_revision is not None:
-            raise CalendarNotFound(new.name)
+            raise CalendarNotFound.named(new.name)
         made = Calendar(
             id=new.id,
             name=new.name,
@@ -160,7 +160,7 @@ def delete_calendar(now: int, name: str, tenant: str, if_revision: int | None) -
     _check_revision(calendar, if_revision)
     rows = yield query("count_calendar_uses", tenant=tenant, name=name)
     if rows[0][0]:
-        raise CalendarInUse(name, rows[0][0])
+        raise CalendarInUse.by(name, rows[0][0])
     yield query("delete_calendar", tenant=tenant, name=name)
     return calendar
 

@@ -121,12 +121,12 @@ class TestCalendars:
         await trial.pause(gone)
         with pytest.raises(CalendarInUse) as refusal:
             await trial.store.delete_calendar("holidays")
-        assert refusal.value.schedules == 3
+        assert refusal.value.details["schedules"] == 3
         await edit(trial, edited, calendars=())
         await trial.cancel(ended)
         with pytest.raises(CalendarInUse) as refusal:
             await trial.store.delete_calendar("holidays")
-        assert refusal.value.schedules == 1
+        assert refusal.value.details["schedules"] == 1
         await trial.delete(gone)
         assert isinstance(await trial.store.delete_calendar("holidays"), Calendar)
         assert await trial.store.get_calendar("holidays") is None
