@@ -71,7 +71,7 @@ def upcoming(schedule: Schedule, count: int, exclusions: Exclusions | None) -> l
     if facts.paused_at is not None:
         if facts.paused_until is None:
             return []
-        cursor = resumed_cursor(cursor, definition, facts.paused_until, catch_up=False)
+        cursor = resumed_cursor(cursor, definition, facts.paused_until, paused_at=facts.paused_at, catch_up=False)
     runs = None if definition.max_runs is None else definition.max_runs - cursor.fired
     found = _seen(definition, cursor.next_window_at, count, runs, exclusions)
     if found and cursor.fire_at is not None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from duly.core.errors import ALREADY_CANCELLED, Conflict, RevisionStale, ValidationFailed
 from duly.core.rules.moving import edited_cursor, resumed_cursor
-from duly.core.rules.stopping import due_at_stop
+from duly.core.rules.stopping import come_at_stop, pending_at
 from duly.core.run import Reason, SkippedWindows
 from duly.core.schedule import Cursor, Definition, Facts, Schedule, ScheduleStatus
 
@@ -23,7 +23,7 @@ class Change:
     ``definition`` is the new revision, or None for the same one. ``cancel_waiting``: open runs that nobody has
     claimed end cancelled, with ``reason``. ``cancel_running``: claimed ones get a cancel request.
     ``last_attempt``: claimed ones may finish, but get no further attempt. ``release_lane``: how many runs may go at
-    once may have changed, so ask ``lane_release``. ``skips``: windows that were due and do not fire any more.
+    once may have changed, so ask ``lane_release``. ``skips``: windows that had come and do not fire any more.
     ``note`` is for whoever asked, ``changed`` names the fields.
     """
 
@@ -75,6 +75,8 @@ def pause(schedule: Schedule, now: int, *, reason: str | None, until: int | None
 def resume(schedule: Schedule, now: int, *, by: str | None, catch_up: bool = False) -> Change:
     """Fire again from now on: windows that passed during the pause are not missed, those due before it are skipped.
 
+    One that its jitter still delayed when the pause came fires now or at its instant, or is skipped if others passed.
+
     With ``catch_up`` all of them are missed, and the catch-up policy decides about them.
     """
     facts, cursor = schedule.facts, schedule.cursor
@@ -82,7 +84,7 @@ def resume(schedule: Schedule, now: int, *, by: str | None, catch_up: bool = Fal
         raise _ended(schedule, "resumed")
     if facts.paused_at is None:
         return Change(facts, cursor, by=by, note="the schedule was not paused")
-    cursor = resumed_cursor(cursor, schedule.definition, now, catch_up)
+    cursor = resumed_cursor(cursor, schedule.definition, now, paused_at=facts.paused_at, catch_up=catch_up)
     skips = _left_behind(schedule, cursor, now)
     ended = cursor.status.ended
     facts = replace(
@@ -105,7 +107,7 @@ def cancel(schedule: Schedule, now: int, by: str | None) -> Change:
         cancelled = cursor.status is ScheduleStatus.CANCELLED
         note = ALREADY_CANCELLED if cancelled else f"the schedule is already {cursor.status}"
         return Change(facts, cursor, by=by, note=note)
-    skips = _due_at_end(schedule, now, Reason.SCHEDULE_CANCELLED)
+    skips = _come_at_end(schedule, now, Reason.SCHEDULE_CANCELLED)
     return Change(
         replace(facts, updated_at=now, ended_at=now),
         replace(cursor, status=ScheduleStatus.CANCELLED, next_window_at=None, fire_at=None),
@@ -122,7 +124,7 @@ def delete(schedule: Schedule, now: int, by: str | None, cancel_running: bool = 
     """End a schedule that is to go: waiting runs are cancelled, running ones finish unless they are to stop too."""
     facts, cursor = schedule.facts, schedule.cursor
     status = cursor.status if cursor.status.ended else ScheduleStatus.CANCELLED
-    skips = _due_at_end(schedule, now, Reason.SCHEDULE_DELETED)
+    skips = _come_at_end(schedule, now, Reason.SCHEDULE_DELETED)
     return Change(
         replace(facts, updated_at=now, ended_at=now if facts.ended_at is None else facts.ended_at, deleted_at=now),
         replace(cursor, status=status, next_window_at=None, fire_at=None),
@@ -149,7 +151,8 @@ def edit(
     A revision is what people compare before they overwrite each other's work, so every edit makes one.
 
     Windows that are due under the old timing are fired first, by the same transaction. Those that cannot fire, because
-    they were due when a pause came or while all firing is stopped, are skipped if the schedule moves past them.
+    they were due when a pause came or while all firing is stopped, are skipped if the schedule moves past them;
+    so is one that its jitter still delays, where the new timing cannot go on from it.
     """
     old, facts, cursor = schedule.definition, schedule.facts, schedule.cursor
     check_revision(facts, expected_revision)
@@ -165,7 +168,7 @@ def edit(
     if cursor.status.ended:
         raise _ended(schedule, "edited")
     names = tuple(f.name for f in fields(Definition) if getattr(definition, f.name) != getattr(old, f.name))
-    cursor = edited_cursor(cursor, old, definition, now, paused=facts.paused_at is not None)
+    cursor = edited_cursor(cursor, old, definition, now, paused_at=facts.paused_at)
     skips = _left_behind(schedule, cursor, now)
     ended_at = now if cursor.status.ended else None
     return Change(
@@ -191,19 +194,21 @@ def check_revision(facts: Facts, expected: int | None) -> None:
 
 
 def _left_behind(schedule: Schedule, cursor: Cursor, now: int) -> list[SkippedWindows]:
-    """Where a cursor goes on from another window, skip what was due: now, or when the pause came."""
+    """Where a cursor goes on from another window, skip what had come: now, or when the pause came."""
     before, paused_at = schedule.cursor, schedule.facts.paused_at
     if cursor.next_window_at == before.next_window_at:
         return []
     stopped_at, reason = (now, Reason.MISSED) if paused_at is None else (paused_at, Reason.PAUSED)
-    return due_at_stop(before, schedule.definition, stopped_at, reason=reason, now=now)
+    pending = pending_at(before, schedule.definition, stopped_at)
+    kept = pending if pending == cursor.next_window_at else None
+    return come_at_stop(before, schedule.definition, stopped_at, reason=reason, now=now, kept=kept)
 
 
-def _due_at_end(schedule: Schedule, now: int, reason: Reason) -> list[SkippedWindows]:
-    """What is due, or was when the pause came, and will never fire."""
+def _come_at_end(schedule: Schedule, now: int, reason: Reason) -> list[SkippedWindows]:
+    """What has come, or had when the pause came, and will never fire."""
     paused_at = schedule.facts.paused_at
     stopped_at = now if paused_at is None else paused_at
-    return due_at_stop(schedule.cursor, schedule.definition, stopped_at, reason=reason, now=now)
+    return come_at_stop(schedule.cursor, schedule.definition, stopped_at, reason=reason, now=now)
 
 
 def _changed_facts(facts: Facts, changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""Where a resume or an edit puts the cursor: always after now and after every window that was dealt with."""
+"""Where a resume or an edit puts the cursor: after every window that was dealt with, and after now.
+
+The window whose jitter still delays it is the exception: it has come, so it is kept if the cursor can go on from it.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,18 @@ from dataclasses import replace
 from duly.core.errors import MomentInPast
 from duly.core.instants import to_datetime
 from duly.core.rules.starting import no_window
+from duly.core.rules.stopping import pending_at
 from duly.core.rules.windows import fire_instant, next_window, within_end
 from duly.core.schedule import Cursor, Definition, ScheduleStatus
 from duly.core.timing import Once
 
 
-def resumed_cursor(cursor: Cursor, definition: Definition, now: int, catch_up: bool) -> Cursor:
-    """The cursor after a pause; a schedule whose last window passed meanwhile is completed."""
+def resumed_cursor(cursor: Cursor, definition: Definition, now: int, *, paused_at: int, catch_up: bool) -> Cursor:
+    """The cursor after a pause; a schedule whose last window passed meanwhile is completed.
+
+    A window that its jitter still delayed when the pause came fires, at its instant or now, unless another came since.
+    """
+    pending = pending_at(cursor, definition, paused_at)
     cursor = replace(cursor, failures=0, error=None)
     window = cursor.next_window_at
     if window is None:
@@ -26,17 +34,27 @@ def resumed_cursor(cursor: Cursor, definition: Definition, now: int, catch_up: b
         return _aimed(cursor, definition, window)
     if definition.counts_from_completion and window > now:
         return _aimed(cursor, definition, window)
+    if pending is not None and (definition.counts_from_completion or _leads_on(definition, pending, cursor, now)):
+        return _aimed(cursor, definition, pending, now)
     return _aimed(cursor, definition, next_window(definition, _newest(cursor, now)))
 
 
-def edited_cursor(cursor: Cursor, old: Definition, new: Definition, now: int, paused: bool) -> Cursor:
-    """The cursor under a new definition; it moves only if the timing or the start is another one."""
+def edited_cursor(cursor: Cursor, old: Definition, new: Definition, now: int, *, paused_at: int | None) -> Cursor:
+    """The cursor under a new definition; it moves only if the timing or the start is another one.
+
+    A window that its jitter still delays fires under the new definition, unless that starts, ends or has windows
+    between the two.
+    """
+    paused = paused_at is not None
     window = cursor.next_window_at
     if window is not None and new.max_runs is not None and cursor.fired >= new.max_runs:
         return _aimed(cursor, new, None)
     if (new.timing, new.start_at) != (old.timing, old.start_at):
         waits = window is None and old.counts_from_completion and new.counts_from_completion
-        return cursor if waits else _retimed(cursor, new, now, paused)
+        if waits:
+            return cursor
+        pending = pending_at(cursor, old, now if paused_at is None else paused_at)
+        return _retimed(cursor, new, now, paused, pending)
     if window is None:
         return cursor
     if within_end(new, window) is None:
@@ -46,7 +64,7 @@ def edited_cursor(cursor: Cursor, old: Definition, new: Definition, now: int, pa
     return _aimed(cursor, new, window)
 
 
-def _retimed(cursor: Cursor, new: Definition, now: int, paused: bool) -> Cursor:
+def _retimed(cursor: Cursor, new: Definition, now: int, paused: bool, pending: int | None) -> Cursor:
     timing = new.timing
     not_before = None
     if isinstance(timing, Once):
@@ -56,6 +74,8 @@ def _retimed(cursor: Cursor, new: Definition, now: int, paused: bool) -> Cursor:
         not_before = now
     else:
         window = next_window(new, _newest(cursor, now))
+        if window is not None and pending is not None and _leads_on(new, pending, cursor, now):
+            window, not_before = pending, now
     if window is None:
         raise no_window(new, now)
     cursor = _aimed(replace(cursor, error=None), new, window, not_before)
@@ -68,6 +88,13 @@ def _aimed(cursor: Cursor, definition: Definition, window: int | None, not_befor
         return replace(cursor, status=ScheduleStatus.COMPLETED, next_window_at=None, fire_at=None)
     fire_at = fire_instant(definition, window)
     return replace(cursor, next_window_at=window, fire_at=fire_at if not_before is None else max(fire_at, not_before))
+
+
+def _leads_on(definition: Definition, pending: int, cursor: Cursor, now: int) -> bool:
+    """Whether the definition allows this window and goes on from it as it would from now, with none in between."""
+    if within_end(definition, pending) is None or (definition.start_at is not None and pending < definition.start_at):
+        return False
+    return next_window(definition, pending) == next_window(definition, _newest(cursor, now))
 
 
 def _newest(cursor: Cursor, now: int) -> int:

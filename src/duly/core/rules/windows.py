@@ -65,6 +65,12 @@ class Windows:
             return newest
         return None if newest == self.first else self.newest_until(newest - 1)
 
+    def newest_come(self, instant: int) -> int | None:
+        """The newest window whose own instant has come, though its jitter may still delay its fire."""
+        end_at = self._end_at
+        until = instant if end_at is None or instant < end_at else end_at
+        return None if self.first > until else self.newest_until(until)
+
     def newest_until(self, instant: int) -> int:
         """The newest window at or before an instant, or the first one."""
         if self._alone:

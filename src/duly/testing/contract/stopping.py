@@ -100,13 +100,48 @@ class TestStoppingWhatIsDue:
         await trial.fire()
         assert await trial.statuses(put) == ["pending"]
 
-    async def test_a_window_whose_jitter_lies_ahead_was_not_due(self, trial: Trial) -> None:
+    async def test_a_window_that_its_jitter_delayed_when_the_pause_came_fires_after_it(self, trial: Trial) -> None:
+        put = await trial.put(jitter=Jitter(20_000, 20_001))
+        trial.clock.move(seconds=70)
+        await trial.pause(put)
+        trial.clock.move(seconds=1)
+        assert (await trial.resume(put)).cursor == put.cursor
+        trial.clock.move(seconds=10)
+        assert (await trial.fire()).runs == 1
+        assert [run.scheduled_at for run in await trial.runs(put)] == [put.next_window_at]
+
+    async def test_it_is_written_down_if_the_pause_lasted_over_other_windows(self, trial: Trial) -> None:
         put = await trial.put(jitter=Jitter(20_000, 20_001))
         trial.clock.move(seconds=70)
         await trial.pause(put)
         trial.clock.move(minutes=5)
         await trial.resume(put)
+        assert await skipped(trial, put) == [("paused", 1)]
+
+    async def test_it_fires_after_an_edit_of_the_timing_that_goes_on_from_it(self, trial: Trial) -> None:
+        put = await trial.put(jitter=Jitter(20_000, 20_001))
+        trial.clock.move(seconds=70)
+        await trial.edit(put, definition=replace(put.definition, timing=Cron("30 0 * * *")))
         assert await trial.runs(put) == []
+        trial.clock.move(seconds=10)
+        assert (await trial.fire()).runs == 1
+        (run,) = await trial.runs(put)
+        assert (run.status, run.scheduled_at) == ("pending", put.next_window_at)
+        assert (await trial.schedule(put)).next_window_at == to_datetime(trial.clock.now() + 28 * 60_000 + 40_000)
+
+    async def test_it_is_written_down_by_an_edit_whose_timing_has_other_windows_since(self, trial: Trial) -> None:
+        put = await trial.put(jitter=Jitter(20_000, 20_001))
+        trial.clock.move(seconds=70)
+        await trial.edit(put, definition=replace(put.definition, timing=Every(seconds=7)))
+        assert await skipped(trial, put) == [("missed", 1)]
+
+    @pytest.mark.parametrize("verb", ["cancel", "delete"])
+    async def test_it_is_written_down_by_an_end(self, trial: Trial, verb: str) -> None:
+        put = await trial.put(jitter=Jitter(20_000, 20_001))
+        trial.clock.move(seconds=70)
+        end: Callable[..., Any] = getattr(trial, verb)
+        await end(put)
+        assert await skipped(trial, put) == [("schedule_cancelled" if verb == "cancel" else "schedule_deleted", 1)]
 
     @pytest.mark.parametrize("verb", ["cancel", "delete"])
     async def test_an_end_writes_down_what_was_due(self, trial: Trial, verb: str) -> None:
