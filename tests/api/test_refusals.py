@@ -6,6 +6,9 @@ import httpx2
 import pytest
 
 from duly import Duly
+from duly.api import reading
+from duly.api.answers import schedule_answer
+from duly.app.upcoming import upcoming
 
 UNKNOWN = "01890000-0000-7000-8000-000000000000"
 TIMINGS = {
@@ -347,3 +350,88 @@ async def test_other_bodies_are_as_strict(
     assert pointer in [error["pointer"] for error in answer.json()["errors"]]
     assert (await api.get("/schedules/k")).json() == before
     assert (await app.runs.list()).items == []
+
+
+EARLY, LATE = "0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"
+HOURLY = {"name": "x", "everyMs": 3_600_000, "jobType": "x", "key": "far"}
+PREVIEW = {"cronExpression": "0 2 * * *", "timezone": "Asia/Kolkata"}
+INSTANTS = [
+    ("POST", "/schedules", HOURLY, "startAt"),
+    ("POST", "/schedules", HOURLY, "endAt"),
+    ("POST", "/schedules", HOURLY, "anchor"),
+    ("POST", "/schedules", {"name": "x", "jobType": "x", "key": "far", "onPast": "fire"}, "onceAt"),
+    ("PUT", "/schedules/far", HOURLY, "endAt"),
+    ("PATCH", "/schedules/good", {}, "startAt"),
+    ("PATCH", "/schedules/good", {}, "endAt"),
+    ("POST", "/schedules/good/pause", {}, "until"),
+    ("POST", "/schedules/good/reschedule", {"onPast": "fire"}, "onceAt"),
+    ("POST", "/runs", {"jobType": "x"}, "runAt"),
+    ("POST", "/schedules:preview", PREVIEW, "after"),
+    ("POST", "/schedules:preview", {"onPast": "fire"}, "onceAt"),
+]
+
+
+@pytest.mark.parametrize("value", [EARLY, LATE])
+@pytest.mark.parametrize("method, path, body, field", INSTANTS, ids=lambda given: given if type(given) is str else "")
+async def test_an_instant_that_could_not_be_shown_again_is_refused_and_nothing_is_stored(
+    api: httpx2.AsyncClient, method: str, path: str, body: dict[str, Any], field: str, value: str
+) -> None:
+    good = (await api.post("/schedules", json=BASE | {"key": "good"})).json()
+    answer = await api.request(method, path, json=body | {field: value})
+    assert answer.status_code == 422, answer.text
+    assert [error["pointer"] for error in answer.json()["errors"]] == [f"/{field}"]
+    listed = await api.get("/schedules")
+    assert [(item["key"], item["revision"]) for item in listed.json()["items"]] == [("good", good["revision"])]
+    assert (await api.get("/runs")).json()["items"] == []
+
+
+@pytest.mark.parametrize("value", ["1970-01-01T00:00:00Z", "9998-12-31T23:59:59Z"])
+async def test_the_first_and_the_last_instant_of_the_range_are_taken(api: httpx2.AsyncClient, value: str) -> None:
+    answer = await api.post("/schedules:preview", json=PREVIEW | {"after": value})
+    assert answer.status_code == 200, answer.text
+    made = await api.post("/schedules", json=HOURLY | ({"startAt": value} if value < "2000" else {"endAt": value}))
+    assert made.status_code == 201, made.text
+
+
+async def test_a_stored_instant_beyond_what_can_be_shown_hides_no_list(api: httpx2.AsyncClient, app: Duly) -> None:
+    """As older versions stored it; it is shown as the last instant there is."""
+    await api.post("/schedules", json=HOURLY | {"endAt": "9998-01-01T00:00:00Z", "timezone": "Asia/Kolkata"})
+    (schedule,) = (await app.schedules.list()).items
+    schedule.definition.end_at = schedule.cursor.next_window_at = schedule.cursor.fire_at = 253_402_387_139_000
+    shown = schedule_answer(schedule, app.settings, app.clock.now())
+    assert shown["endAt"] == shown["nextFireAt"] == "9999-12-31T23:59:59Z"
+    (window, *_) = upcoming(schedule, 3, None)
+    assert window.fire_at.year == window.local_time.year == 9999
+
+
+async def test_only_a_few_unknown_names_are_compared_and_only_fifty_are_told(
+    api: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def counted(name: str, known: Any, most: int) -> list[str]:
+        asked.append(name)
+        return []
+
+    monkeypatch.setattr(reading, "get_close_matches", counted)
+    names = ["a" * 41, *(f"b{number}" for number in range(5000))]
+    answer = await api.post("/schedules", json=BASE | dict.fromkeys(names, 1))
+    assert answer.status_code == 422
+    assert len(answer.json()["errors"]) == 50
+    assert "and 5000 more, the first 50 in errors" in answer.json()["detail"]
+    assert len(asked) == 4, "the longest of the first five is not compared"
+    asked.clear()
+    many = [BASE | {"key": f"k{number}", "nam": 1} for number in range(1000)]
+    answer = await api.post("/schedules:apply", json={"schedules": many})
+    assert answer.status_code == 422, answer.text
+    assert len(answer.json()["errors"]) == len(asked) == 50
+
+
+@pytest.mark.parametrize("field", ["name", "queue", "tags"])
+async def test_control_characters_that_terminals_obey_are_refused_in_one_line(
+    api: httpx2.AsyncClient, field: str
+) -> None:
+    evil: Any = "x\x9b2J"
+    answer = await api.post("/schedules", json=BASE | {field: [evil] if field == "tags" else evil})
+    assert answer.status_code == 422
+    assert (await api.get("/schedules")).json()["items"] == []

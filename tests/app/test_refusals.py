@@ -1,7 +1,8 @@
 """Bad values raise typed errors before anything is stored, and change nothing."""
 
 import math
-from datetime import UTC, datetime, timedelta
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,19 @@ import pytest
 
 from duly import CatchUp, Cron, Duly, DulyError, Every, Jitter, Once, Retry
 from duly.core.errors import ConfigurationError, Invalid
+from duly.core.instants import to_datetime
 from tests.app.conftest import MakeApp
 
 FUTURE = datetime(2099, 1, 1, 12, tzinfo=UTC)
 PAST = datetime(2020, 1, 1, tzinfo=UTC)
+TOO_EARLY = datetime(1970, 1, 1, tzinfo=UTC) - timedelta(milliseconds=1)
+TOO_LATE = datetime(9999, 1, 1, tzinfo=UTC)
+EXTREMES = (
+    TOO_EARLY,
+    TOO_LATE,
+    datetime.min.replace(tzinfo=timezone(timedelta(hours=23))),
+    datetime.max.replace(tzinfo=timezone(-timedelta(hours=23))),
+)
 NAIVE = datetime(2099, 1, 1)  # noqa: DTZ001  # the mistake
 
 
@@ -38,6 +48,8 @@ SCHEDULES: list[tuple[str, dict[str, Any], str, str]] = [
     ("key a number", good(key=5), "VALIDATION_FAILED", "key"),
     ("name too long", good(name="n" * 201), "VALIDATION_FAILED", "name"),
     ("name with NUL", good(name="a\x00"), "VALIDATION_FAILED", "name"),
+    ("name with a control character", good(name="a\x9b2J"), "VALIDATION_FAILED", "name"),
+    ("tag with a control character", good(tags=["a\x85"]), "VALIDATION_FAILED", "tags"),
     ("name half a character", good(name="\ud800"), "VALIDATION_FAILED", "name"),
     ("name a number", good(name=5), "VALIDATION_FAILED", "name"),
     ("description too long", good(description="d" * 10_001), "VALIDATION_FAILED", "description"),
@@ -205,6 +217,37 @@ def test_a_bad_value_is_refused_where_it_is_made(make: Any, code: str) -> None:
     assert raised.value.code == code
 
 
+@pytest.mark.parametrize("at", EXTREMES, ids=str)
+async def test_an_instant_out_of_range_is_refused_wherever_it_is_given(make_app: MakeApp, at: datetime) -> None:
+    async with make_app(roles=()) as app:
+        await app.schedules.create("k", Every("1h"), job="work")
+        calls: dict[str, Callable[[], Awaitable[object]]] = {
+            "start_at": lambda: app.schedules.create("far", Every("1h"), job="work", start_at=at),
+            "end_at": lambda: app.schedules.update("k", end_at=at),
+            "anchor": lambda: app.schedules.create("far", Every("1h", anchor=at), job="work"),
+            "until": lambda: app.schedules.pause("k", until=at),
+            "run_at": lambda: app.enqueue("work", run_at=at),
+            "after": lambda: app.schedules.preview(Cron("0 2 * * *", "Asia/Kolkata"), after=at),
+            "from": lambda: app.schedules.backfill("k", from_=at, to=FUTURE),
+            "to": lambda: app.schedules.backfill("k", from_=PAST, to=at),
+        }
+        for field, call in calls.items():
+            with pytest.raises(
+                Invalid, match="an aware datetime" if field == "anchor" and at in EXTREMES[2:] else field
+            ):
+                await call()
+        with pytest.raises(Invalid):
+            await app.schedules.create("far", Once(at, on_past="fire"), job="work")
+        (kept,) = (await app.schedules.list()).items
+        assert (kept.key, kept.enabled, kept.revision) == ("k", True, 1)
+        assert (await app.runs.list()).items == []
+
+
+def test_an_instant_that_no_datetime_can_show_is_shown_as_the_nearest() -> None:
+    assert to_datetime(10**15) == to_datetime(10**30) == datetime.max.replace(microsecond=999_000, tzinfo=UTC)
+    assert to_datetime(-(10**15)) == datetime.min.replace(tzinfo=UTC)
+
+
 async def test_a_longer_least_interval_of_the_server_is_obeyed(make_app: MakeApp) -> None:
     from duly import Settings
 
@@ -228,6 +271,8 @@ async def test_bad_questions_are_refused_too(make_app: MakeApp) -> None:
             await app.schedules.pause("k", until=PAST)
         with pytest.raises(Invalid):
             await app.schedules.pause("k", reason="a\x00")
+        with pytest.raises(Invalid):
+            await app.schedules.pause("k", reason="a\x9b2J")
         with pytest.raises(Invalid):
             await app.schedules.trigger("k", math.nan)
         with pytest.raises(Invalid):

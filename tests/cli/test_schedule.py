@@ -315,3 +315,26 @@ def test_a_moment_in_the_past_is_told_in_one_wording(anywhere: Duly) -> None:
 
 def test_what_a_person_made_on_a_store_says_so(duly: Duly) -> None:
     assert answer(duly(*NIGHTLY, "-o", "json"))["createdBy"] == "cli"
+
+
+@pytest.mark.parametrize("value", ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["schedule", "create", "far", "--every", "1h", "--job", "j", "--start-at"],
+        ["schedule", "create", "far", "--every", "1h", "--job", "j", "--end-at"],
+        ["schedule", "create", "far", "--job", "j", "--on-past", "fire", "--at"],
+        ["schedule", "pause", "nightly", "--until"],
+        ["schedule", "preview", "--cron", "0 2 * * *", "-z", "Asia/Kolkata", "--after"],
+        ["cron", "next", "0 2 * * *", "-z", "America/New_York", "--after"],
+    ],
+    ids=lambda command: command[-1],
+)
+def test_an_instant_out_of_range_is_refused_and_lists_still_work(
+    anywhere: Duly, command: list[str], value: str
+) -> None:
+    answer(anywhere(*NIGHTLY, "-o", "json"))
+    done = anywhere(*command, value)
+    assert done.exit_code == 2, done.output
+    assert "expected an instant" in done.stderr
+    assert [item["key"] for item in answer(anywhere("schedule", "list", "-o", "json"))["items"]] == ["nightly"]

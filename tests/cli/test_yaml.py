@@ -1,5 +1,6 @@
 """The YAML emitter: what it writes is read back as the same value."""
 
+import json
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from duly.cli.printing import to_json
 from duly.cli.yaml import to_yaml
 
 CASES: list[tuple[Any, str]] = [
@@ -27,6 +29,7 @@ CASES: list[tuple[Any, str]] = [
     ("two\nlines", '"two\\nlines"\n'),
     ("Zoë", '"Zoë"\n'),
     ("bell\x07 and \x85 \u2028", '"bell\\u0007 and \\u0085 \\u2028"\n'),
+    ("\u202egnp.exe \U000e0041", '"\\u202egnp.exe \\U000e0041"\n'),
     ("Europe/Berlin", "Europe/Berlin\n"),
     (1e20, "1.0e+20\n"),
     (1.5, "1.5\n"),
@@ -48,3 +51,14 @@ JSON = st.recursive(
 @given(JSON)
 def test_any_json_value_comes_back_from_a_yaml_reader(value: Any) -> None:
     assert yaml.safe_load(to_yaml(value)) == value
+
+
+@given(JSON)
+def test_json_is_read_back_as_the_same_value_and_has_nothing_that_a_terminal_obeys(value: Any) -> None:
+    text = to_json(value)
+    assert json.loads(text) == value
+    assert all(line.isprintable() for line in text.split("\n"))
+
+
+def test_json_escapes_controls_and_what_turns_text_around_and_leaves_letters() -> None:
+    assert to_json("Zoë \x7f\x9b2J \u202e \U000e0041") == r'"Zoë \u007f\u009b2J \u202e \udb40\udc41"'

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -14,7 +15,7 @@ from duly.core.errors import OutcomeUnknown, StoreError, StoreUnavailable
 from duly.core.instants import to_datetime
 from duly.core.rules import editing
 from duly.core.run import RunStatus
-from duly.engine.scheduler import CONTENDED_REST
+from duly.engine.scheduler import CONTENDED_REST, LONGEST_CONTENDED_REST
 from duly.store.methods import firing
 from duly.store.values import Fired
 from tests.engine.lab import Lab, Recorder
@@ -164,25 +165,29 @@ async def test_a_full_batch_is_followed_by_the_next_at_once(lab: Lab) -> None:
 
 
 async def test_what_another_instance_holds_is_looked_at_again_soon(lab: Lab) -> None:
-    """A due window that cannot be locked: rest a moment, neither spin nor wait for the poll."""
+    """A due window that cannot be locked: rest a moment, then longer ones, neither spin nor wait for the poll."""
     await lab.start()
     await lab.clock.advance(milliseconds=500)
     now = lab.clock.now()
-    original = lab.plain.fire_due
-    looks = 0
+    looks: list[int] = []
+    taken = 0
 
     async def locked(**kwargs: object) -> Fired:
-        nonlocal looks
-        looks += 1
-        return Fired(now=lab.clock.now(), next_fire_at=now - 5)
+        looks.append(lab.clock.now())
+        return Fired(now=lab.clock.now(), windows=taken, next_fire_at=now - 5)
+
+    def rests() -> list[int]:
+        return [after - before for before, after in pairwise(looks)]
 
     lab.plain.fire_due = locked  # type: ignore[method-assign]
-    await lab.clock.advance(seconds=1)
-    seen, looks = looks, 0
-    await lab.clock.advance(seconds=1)
-    lab.plain.fire_due = original  # type: ignore[method-assign]
-    assert seen > 0
-    assert 1 / CONTENDED_REST * 0.9 <= looks <= 1 / CONTENDED_REST * 1.1
+    await lab.clock.advance(seconds=2)
+    least, most = round(CONTENDED_REST * 1000), round(LONGEST_CONTENDED_REST * 1000)
+    assert rests()[:6] == [least, 2 * least, 4 * least, 8 * least, most, most]
+    taken = 1
+    await lab.clock.advance(milliseconds=most)
+    looks.clear()
+    await lab.clock.advance(milliseconds=100)
+    assert set(rests()) == {least}, "while some are taken, the others come soon"
 
 
 async def test_a_store_that_is_away_is_asked_again_with_pauses_and_no_window_is_lost(lab: Lab) -> None:

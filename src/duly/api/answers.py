@@ -16,6 +16,7 @@ from duly.core.queue import Queue
 from duly.core.run import Run
 from duly.core.schedule import Schedule, Target, TargetKind
 from duly.core.timing import Cron, Every, Once, Timing, explain
+from duly.core.timing.epoch import FIRST_SECOND, LAST_SECOND
 
 from .shapes import (
     AttemptAnswer,
@@ -32,6 +33,7 @@ ON_TIME_MS = 2000
 """A fire is late when it is overdue by more than two polls."""
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - it only counts seconds, and stands for UTC
+_SECONDS = range(FIRST_SECOND, LAST_SECOND + 1)
 
 
 def timing_answer(timing: Timing) -> TimingAnswer:
@@ -252,6 +254,8 @@ def at_ms(ms: int | None) -> Any:
 @lru_cache(maxsize=8192)
 def _second(second: int) -> str:
     # Kept, because in a list of schedules the same instants come again and again.
+    if second not in _SECONDS:  # one such row must not hide the others
+        second = _SECONDS[-1] if second > 0 else _SECONDS[0]
     return (_EPOCH + timedelta(0, second)).isoformat()
 
 

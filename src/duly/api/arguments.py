@@ -11,6 +11,7 @@ from msgspec import UNSET
 
 from duly.config import Settings
 from duly.core.errors import Invalid, ValidationFailed
+from duly.core.instants import to_ms
 from duly.core.policy import CatchUp, Missed, Retry
 from duly.core.schedule import DEFAULT_QUEUE, Schedule, TargetKind
 from duly.core.timing import Cron, Every, Jitter, Once, Timing, check_zone, timing_from
@@ -206,6 +207,7 @@ def instant(value: Any, field: str) -> datetime | None:
         moment = parse_datetime(value)
         if moment.tzinfo is None:
             raise not_an_instant(value)
+        to_ms(moment)
         return moment
     except Invalid as error:
         raise ValidationFailed(error.message.replace("instant", field, 1), field=field, got=value) from None

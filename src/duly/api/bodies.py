@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-_ONE_LINE = r"^[^\x00-\x1f\x7f]*(?!\n)$"
+_ONE_LINE = r"^[^\x00-\x1f\x7f-\x9f]*(?!\n)$"
 _INSTANT = {"format": "date-time"}
 
 

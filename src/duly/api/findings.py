@@ -58,6 +58,10 @@ _IN_MESSAGES = {
 _MENTIONED = re.compile(r"\b(" + "|".join(map(re.escape, _IN_MESSAGES)) + r")")
 
 
+MOST = 50
+"""How many findings one answer tells of; the rest is only counted."""
+
+
 class FieldError(TypedDict):
     """One thing that is wrong: where (a JSON pointer into the body, or a query parameter), and what."""
 
@@ -72,6 +76,7 @@ class Findings:
 
     def __init__(self) -> None:
         self._found: list[tuple[FieldError, Invalid]] = []
+        self._untold = 0
 
     def add(self, detail: str, *, pointer: str | None = None, parameter: str | None = None) -> None:
         """Note a value that may not be."""
@@ -88,6 +93,15 @@ class Findings:
     def __bool__(self) -> bool:
         return bool(self._found)
 
+    @property
+    def room(self) -> int:
+        """How many more findings will be told of."""
+        return MOST - len(self._found)
+
+    def count(self, more: int) -> None:
+        """Count findings that nobody looked at closely, because there is no room for them."""
+        self._untold += more
+
     @contextmanager
     def under(self, pointer: str) -> Iterator[None]:
         """Note everything that a refusal raised within tells of, below a place in the body, and go on."""
@@ -100,7 +114,7 @@ class Findings:
         """Note everything that a refusal tells of, below a place in the body."""
         own = [FieldError(code=error.code, detail=in_json_words(error.message), pointer="")]
         for entry in field_errors(error) or own:
-            self._found.append((FieldError(**{**entry, "pointer": pointer + entry.get("pointer", "")}), error))
+            self._keep(FieldError(**{**entry, "pointer": pointer + entry.get("pointer", "")}), error)
 
     def check(self) -> None:
         """Raise one error with everything that was found, if anything was."""
@@ -110,7 +124,9 @@ class Findings:
         first = self._found[0][1]
         same = all(type(error) is type(first) for _, error in self._found)
         kind = type(first) if same else ValidationFailed
-        more = f"; and {len(errors) - 1} more, see errors" if len(errors) > 1 else ""
+        others = len(errors) - 1 + self._untold
+        where = f"the first {len(errors)} in errors" if self._untold else "see errors"
+        more = f"; and {others} more, {where}" if others else ""
         raise kind(f"{errors[0]['detail']}{more}", field=first.field, got=first.got, errors=errors)
 
     def _note(self, error: Invalid, pointer: str | None, parameter: str | None) -> None:
@@ -119,7 +135,13 @@ class Findings:
             entry["parameter"] = parameter
         else:
             entry["pointer"] = pointer_of(error.field) if pointer is None else pointer
-        self._found.append((entry, error))
+        self._keep(entry, error)
+
+    def _keep(self, entry: FieldError, error: Invalid) -> None:
+        if self.room:
+            self._found.append((entry, error))
+        else:
+            self._untold += 1
 
 
 def field_errors(error: Invalid, places: Mapping[str, str] = {}) -> list[FieldError]:

@@ -25,6 +25,10 @@ DEPTH_LIMIT = 64 + 8
 """How deep a body may be nested: the payload's own limit, and room for what it stands in."""
 
 MEMBERS_LIMIT = 10_000
+ADVISED = 5
+"""How many unknown names of one object are compared with the known ones."""
+
+ADVISED_LENGTH = 40
 _INTEGERS = range(-(2**63), 2**64)
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _PLACE = re.compile(r" - at `\$(.*)`\Z", re.DOTALL)
@@ -76,8 +80,7 @@ def _look_closer(kind: Any, value: object, at: str, findings: Findings, message:
         findings.add(f"{name} {_shown(value)}; expected an object", pointer=at)
         return
     fields = {field.encode_name: field for field in msgspec.structs.fields(struct)}
-    for name in sorted(value.keys() - fields.keys()):
-        findings.add(f"{shortened(name)} is not known here; {_advice(name, fields)}", pointer=f"{at}/{escaped(name)}")
+    _note_unknown(sorted(value.keys() - fields.keys()), fields, at, findings)
     for name, field in fields.items():
         if name not in value:
             if field.default is NODEFAULT and field.default_factory is NODEFAULT:
@@ -89,8 +92,19 @@ def _look_closer(kind: Any, value: object, at: str, findings: Findings, message:
             _look_closer(field.type, value[name], f"{at}/{name}", findings, str(error))
 
 
-def _advice(name: str, fields: Iterable[str]) -> str:
-    near = get_close_matches(name, fields, 1)
+def _note_unknown(unknown: list[str], fields: Iterable[str], at: str, findings: Findings) -> None:
+    told = unknown[: findings.room]
+    for place, name in enumerate(told):
+        # To look for what was meant takes long, and who has misspelt more names than these did not misspell them.
+        seek = place < ADVISED and len(name) <= ADVISED_LENGTH
+        findings.add(
+            f"{shortened(name)} is not known here; {_advice(name, fields, seek=seek)}", pointer=f"{at}/{escaped(name)}"
+        )
+    findings.count(len(unknown) - len(told))
+
+
+def _advice(name: str, fields: Iterable[str], *, seek: bool) -> str:
+    near = get_close_matches(name, fields, 1) if seek else []
     if near:
         return f"did you mean {near[0]}?"
     names = list(fields)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from duly.config import Settings
 from duly.core.errors import ValidationFailed
 from duly.core.ids import check_key
+from duly.core.instants import check_instant, to_ms
 from duly.core.policy import CatchUp, Missed
 from duly.core.schedule import Definition, Facts, Target
 from duly.core.timing import Cron, Every, Once, Timing
@@ -137,6 +139,11 @@ class Builder:
             )
         if isinstance(timing, Every):
             timing.check_minimum(self._settings.min_interval_ms)
+            if isinstance(timing.anchor, datetime):
+                to_ms(timing.anchor, "anchor")
+        # One that has gone by is refused as such, unless it is to fire.
+        if isinstance(timing, Once) and (timing.at_ms > 0 or timing.on_past == "fire"):
+            check_instant(timing.at_ms, "at")
         return timing
 
 

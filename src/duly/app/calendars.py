@@ -12,7 +12,7 @@ from duly.runtime.clock import Clock
 from duly.store.sql import SqlStore
 from duly.store.values import NewCalendar, Page
 
-from .checking import check_cursor, check_limit, check_text
+from .checking import check_cursor, check_limit, check_prose, check_text
 from .dates import DateLike, MonthDayLike, RangeLike, check_calendar_name, check_dates, check_ranges, check_yearly
 
 
@@ -59,7 +59,7 @@ class Calendars:
             name=check_calendar_name(name),
             days=days_of(dates, ranges, yearly),
             tenant=check_text(tenant, "tenant", 128) or "",
-            description=check_text(description, "description", 10_000),
+            description=check_prose(description, "description", 10_000),
             by=check_text(by, "by", 100),
         )
         put = await self._store.put_calendar(new, if_revision=if_revision)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from duly.core.timing import Jitter
 
 METADATA = ("owner_id", "tenant_id", "correlation_id", "client_request_id")
 _CATCH_UPS = {policy: CatchUp(policy) for policy in Missed}
+_COMMANDS = re.compile("[\x7f-\x9f]")  # terminals obey them
 _TIMINGS = frozenset({"cron", "every", "at", "daily", "weekly", "monthly", "once"})
 
 
@@ -101,6 +103,17 @@ def check_priority(priority: int) -> int:
 
 
 def check_text(value: str | None, field: str, most: int) -> str | None:
+    """Answer a text of one line that any store can keep and any terminal can show, or refuse it."""
+    if check_prose(value, field, most) is not None and _COMMANDS.search(str(value)):
+        raise ValidationFailed(
+            f"{field} is {ascii(value)[:60]}; expected text without the control characters U+007F to U+009F",
+            field=field,
+            expected="text without control characters",
+        )
+    return value
+
+
+def check_prose(value: str | None, field: str, most: int) -> str | None:
     """Answer a text that any store can keep, or refuse it."""
     if value is None:
         return None

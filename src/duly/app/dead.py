@@ -17,7 +17,7 @@ from duly.engine.registry import Registry
 from duly.store.sql import SqlStore
 from duly.store.values import DeadFilter, DeadRef, Done, Handled, Page, Redrive
 
-from .checking import check_cursor, check_id, check_limit, check_number, check_text, check_words, not_found
+from .checking import check_cursor, check_id, check_limit, check_number, check_prose, check_text, check_words, not_found
 from .payload import encode_payload
 from .words import UNSET, DeadFilters
 
@@ -179,7 +179,7 @@ class DeadLetters(ABC):
     async def _where(self, call: str, filters: DeadFilters) -> DeadFilter | None:
         """The filter, or None if it names a schedule that is not there."""
         check_words(call, filters, DeadFilters.__optional_keys__)
-        given = {name: check_text(value, name, 4096) for name, value in filters.items() if name != "schedule"}  # type: ignore[arg-type]  # all are texts
+        given = {name: check_prose(value, name, 4096) for name, value in filters.items() if name != "schedule"}  # type: ignore[arg-type]  # all are texts
         schedule = filters.get("schedule")
         if schedule is not None and not is_id(schedule):
             found = await self._store.get_schedule(schedule)

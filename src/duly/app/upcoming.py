@@ -13,6 +13,7 @@ from duly.core.rules.moving import resumed_cursor
 from duly.core.rules.windows import fire_instant, next_window
 from duly.core.schedule import Definition, Schedule, Target, TargetKind
 from duly.core.timing import Cron, Jitter, Timing, dst_note
+from duly.core.timing.epoch import to_second
 from duly.core.timing.zone import zone_named
 
 from .building import anchored
@@ -106,11 +107,19 @@ def _seen(
 def _one(definition: Definition, window: int, exclusions: Exclusions | None = None) -> Upcoming:
     timing = definition.timing
     at = to_datetime(window)
-    zone = zone_named(timing.timezone)
-    offset = timezone(timedelta(seconds=zone.offset_at(window // 1000)))
-    local = at if zone.is_utc else at.astimezone(offset)
+    local = _on_the_wall(at, timing.timezone)
     note = dst_note(timing, window) if isinstance(timing, Cron) else None
     by = None if exclusions is None else exclusions.excludes(window)
     if by is not None:
         note = note_of(by) if note is None else f"{note}; {note_of(by)}"
     return Upcoming(at, to_datetime(fire_instant(definition, window)), local, note, excluded=by is not None)
+
+
+def _on_the_wall(at: datetime, name: str) -> datetime:
+    zone = zone_named(name)
+    if zone.is_utc:
+        return at
+    try:
+        return at.astimezone(timezone(timedelta(seconds=zone.offset_at(to_second(at)))))
+    except OverflowError:  # the first and the last day that a datetime can show, seen from another zone
+        return at

@@ -25,6 +25,7 @@ from .checking import (
     check_metadata,
     check_number,
     check_priority,
+    check_prose,
     check_queue,
     check_retry,
     check_tags,
@@ -175,7 +176,7 @@ DEFINITION: Mapping[str, tuple[str, Check]] = {
 }
 FACTS: Mapping[str, tuple[str, Check]] = {
     "name": ("name", _text("name", 200)),
-    "description": ("description", _text("description", 10_000)),
+    "description": ("description", partial(check_prose, field="description", most=10_000)),
     "tags": ("tags", check_tags),
 }
 _META = {"owner_id": "owner", "tenant_id": "tenant", "correlation_id": "correlation_id",

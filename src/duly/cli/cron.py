@@ -159,8 +159,9 @@ def _show(cron: Cron, windows: list[int], now: int, none: str) -> None:
 def _instant(flag: str, text: str, zone: str) -> int:
     """An instant with an offset, or a local time of the zone."""
     from duly.core.errors import Invalid
+    from duly.core.instants import to_ms
     from duly.core.timing import Once
-    from duly.core.timing.epoch import parse_datetime, to_ms
+    from duly.core.timing.epoch import parse_datetime
 
     try:
         given = parse_datetime(text)

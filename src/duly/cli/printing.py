@@ -50,9 +50,7 @@ class Printer:
         """Print a value: as it is for machines, by its view for people, as its names for scripts."""
         match self.output:
             case "json":
-                import json
-
-                click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+                click.echo(to_json(value))
             case "yaml":
                 from .yaml import to_yaml
 
@@ -80,6 +78,21 @@ class Printer:
         click.echo(click.style(lines[0], bold=True))
         for line, row in zip(lines[1:], view.rows, strict=True):
             click.echo(_coloured(line, row[view.marked]) if view.marked is not None else line)
+
+
+def to_json(value: Any) -> str:
+    """The value as JSON text in which all that a terminal might obey, or show in another order, is escaped."""
+    import json
+
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    if all(line.isprintable() for line in text.split("\n")):
+        return text
+    return "".join(char if char.isprintable() or char == "\n" else _escape(char) for char in text)
+
+
+def _escape(char: str) -> str:
+    units = char.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
 def printer() -> Printer:

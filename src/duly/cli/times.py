@@ -43,11 +43,11 @@ def instant_ms(text: str) -> int:
 
 def local(at_ms: int, zone: str, *, offset: bool = True) -> str:
     """What the clocks of a zone show at an instant, with their offset from UTC."""
-    from duly.core.timing.epoch import EPOCH
+    from duly.core.instants import to_datetime
     from duly.core.timing.zone import zone_named
 
     ahead = zone_named(zone).offset_at(at_ms // 1000)
-    shown = EPOCH + timedelta(seconds=at_ms // 1000 + ahead)
+    shown = to_datetime((at_ms // 1000 + ahead) * 1000)
     text = shown.strftime("%Y-%m-%d %H:%M:%S" if shown.second else "%Y-%m-%d %H:%M")
     return f"{text} {offset_text(ahead)}" if offset else text
 
@@ -56,13 +56,14 @@ def rfc3339(at_ms: int, zone: str | None = None) -> str:
     """An instant as the API writes it: in UTC, or as the clocks of a zone show it."""
     from datetime import timezone
 
-    from duly.core.timing.epoch import from_ms
+    from duly.core.instants import to_datetime
     from duly.core.timing.zone import zone_named
 
     if zone is None:
-        return from_ms(at_ms).isoformat().replace("+00:00", "Z")
-    ahead = timedelta(seconds=zone_named(zone).offset_at(at_ms // 1000))
-    return from_ms(at_ms).astimezone(timezone(ahead)).isoformat()
+        return to_datetime(at_ms).isoformat().replace("+00:00", "Z")
+    ahead = zone_named(zone).offset_at(at_ms // 1000)
+    shown = to_datetime(at_ms + ahead * 1000)
+    return shown.replace(tzinfo=timezone(timedelta(seconds=ahead))).isoformat()
 
 
 def system_now() -> int:

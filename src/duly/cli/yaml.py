@@ -10,7 +10,6 @@ from typing import Any
 _PLAIN = re.compile(r"[A-Za-z_/](?:[A-Za-z0-9_./@+-]|[ ](?=[A-Za-z0-9_./@+-]))*")
 # YAML 1.1 reads these words as other values; versions and cases differ, so none of them goes unquoted.
 _WORDS = frozenset("true false yes no on off y n null none nan inf".split())
-_NOT_PRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 
 
 def to_yaml(value: Any) -> str:
@@ -59,4 +58,10 @@ def _scalar(value: Any) -> str:
 
 def _quoted(text: str) -> str:
     quoted = json.dumps(text, ensure_ascii=False)
-    return _NOT_PRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", quoted)
+    if quoted.isprintable():
+        return quoted
+    return "".join(char if char.isprintable() else _escape(ord(char)) for char in quoted)
+
+
+def _escape(point: int) -> str:
+    return f"\\u{point:04x}" if point <= 0xFFFF else f"\\U{point:08x}"

@@ -17,6 +17,7 @@ from duly.store.values import Fired, Grab
 from .jumps import JumpGuard
 
 CONTENDED_REST = 0.02
+LONGEST_CONTENDED_REST = 0.25
 LEAST_BATCH = 100
 
 
@@ -52,6 +53,7 @@ class Scheduler:
         self._on_runs = on_runs
         self._limit = settings.fire_batch
         self._full = False
+        self._contended = 0.0
 
     async def run_once(self) -> float:
         """Fire up to one batch of due windows; answer the seconds until the next is due, at most one poll."""
@@ -79,7 +81,7 @@ class Scheduler:
             self._observer.schedule_set_aside(aside.schedule_id, aside.error)
         if fired.more:
             return 0
-        return self._rest(fired.now, fired.next_fire_at, asked_at)
+        return self._rest(fired, asked_at)
 
     async def _fire_all(self) -> Fired:
         """Fire one batch; while batches are full, as many side by side as the store can use."""
@@ -107,11 +109,15 @@ class Scheduler:
             self._worker.take(grab, claims)
         return fired
 
-    def _rest(self, now: int, next_fire_at: int | None, asked_at: float) -> float:
+    def _rest(self, fired: Fired, asked_at: float) -> float:
+        now, next_fire_at = fired.now, fired.next_fire_at
+        rested, self._contended = self._contended, 0.0
         if next_fire_at is None:
             return self._settings.poll
-        if next_fire_at <= now:  # due, but nothing was taken: another instance holds it
-            return CONTENDED_REST
+        if next_fire_at <= now:  # due, but not taken: another instance holds it, longer than usual if again and again
+            again = not (fired.windows or fired.set_aside)
+            self._contended = min(LONGEST_CONTENDED_REST, max(CONTENDED_REST, rested * 2 if again else 0.0))
+            return self._contended
         passed = self._clock.steady() - asked_at
         return min(self._settings.poll, max(0.0005, (next_fire_at - now) / 1000 - passed))
 

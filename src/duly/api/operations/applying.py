@@ -70,6 +70,8 @@ def _arguments(app: Duly, schedules: Sequence[object], findings: Findings) -> di
     """The arguments of those that can be read, by their place; what is wrong with the others is noted."""
     found: dict[int, dict[str, Any]] = {}
     for place, entry in enumerate(schedules):
+        if not findings.room:
+            break
         with findings.under(f"/schedules/{place}"):
             found[place] = create_arguments(read(ScheduleBody, entry), app.settings)
     return found
