@@ -98,7 +98,7 @@ class ModelSubject:
         pytest.skip("the model has no text that could be damaged")
 
     async def stop_firing(self, at: int | None) -> None:
-        self._model.firing_paused_at = at
+        self._model.meta["paused_at"] = at
 
     async def crash_after(self, statements: int, call: Callable[[Store], Awaitable[Any]]) -> bool:
         pytest.skip("the model has no transactions that could be cut off")
@@ -265,7 +265,10 @@ class PostgresDatabase:
     def wipe(self) -> None:
         for table in TABLES:
             self.execute(f"DELETE FROM duly_{table}")
-        self.execute("UPDATE duly_meta SET firing_paused_at = NULL")
+        self.execute(
+            "UPDATE duly_meta SET firing_paused_at = NULL, firing_paused_by = NULL, firing_pause_reason = NULL,"
+            " restored_at = NULL, epoch = 1, ticks = 0"
+        )
 
 
 @contextmanager

@@ -63,7 +63,13 @@ def running(app: Duly) -> Iterator[asyncio.AbstractEventLoop]:
 
 def test_every_method_has_a_twin() -> None:
     app = Duly("sqlite:///never-opened.db")
-    for noun, twin in ((app.schedules, app.sync.schedules), (app.runs, app.sync.runs)):
+    sync = app.sync
+    for noun, twin in (
+        (app.schedules, sync.schedules),
+        (app.runs, sync.runs),
+        (app.operations, sync.operations),
+        (app.firing, sync.firing),
+    ):
         for name, method in inspect.getmembers(noun):
             if not name.startswith("_") and (inspect.iscoroutinefunction(method) or inspect.isasyncgenfunction(method)):
                 assert callable(getattr(twin, name)), name

@@ -19,6 +19,7 @@ from duly.core.ids import is_id
 from duly.core.instants import to_datetime
 from duly.core.policy import Retry
 from duly.core.queue import Queue, QueueState
+from duly.core.rules.backlog import all_missed, not_prompt, under
 from duly.core.rules.editing import Change, pause, resume
 from duly.core.rules.firing import FireRules, first_cursor, plan
 from duly.core.rules.flow import after_starts, allowance, is_full, opens_at
@@ -47,6 +48,7 @@ from duly.core.run import (
     Snoozed,
 )
 from duly.core.schedule import Cursor, Definition, Facts, Schedule, TargetKind
+from duly.core.switch import Backlog
 from duly.core.timing import Cron, Every
 from duly.core.topics import takes
 from duly.runtime.clock import Clock
@@ -185,7 +187,9 @@ class Model(DeadModel, CalendarModel, OperatingModel, RequestsModel):
         self.attempts: dict[tuple[str, int], AttemptRow] = {}
         self.instances: dict[int, Instance] = {}
         self.leases: dict[str, tuple[int, int, int]] = {}
-        self.firing_paused_at: int | None = None
+        self.meta: dict[str, Any] = {
+            "paused_at": None, "by": None, "reason": None, "restored_at": None, "epoch": 1, "ticks": 0
+        }  # fmt: skip
         self.redrives: dict[tuple[str, int], RedriveRow] = {}
         self.dead_handlers: dict[str, OnDead] = {}
         self.queues: dict[str, QueueState] = {}
@@ -447,7 +451,24 @@ class Model(DeadModel, CalendarModel, OperatingModel, RequestsModel):
             return Fired(now=now, next_fire_at=now)
         return self._fire(self._due(now)[:limit], now, limit, rules, grab)
 
-    def _fire(self, due: Sequence[Cursor], now: int, limit: int, rules: FireRules, grab: Grab | None) -> Fired:
+    def _fire_under(self, backlog: Backlog, due: Sequence[Cursor], as_of: int, rules: FireRules) -> int:
+        runs = 0
+        for cursor in due:
+            definition = self.revisions[cursor.schedule_id, cursor.revision].definition
+            chosen = lambda definition: under(backlog, definition)
+            fired = self._fire([not_prompt(cursor, definition)], as_of, NO_LIMIT, all_missed(rules), None, chosen)
+            runs += fired.runs
+        return runs
+
+    def _fire(
+        self,
+        due: Sequence[Cursor],
+        now: int,
+        limit: int,
+        rules: FireRules,
+        grab: Grab | None,
+        chosen: Callable[[Definition], Definition] = lambda definition: definition,
+    ) -> Fired:
         windows = runs = duplicates = 0
         lateness: list[int] = []
         set_aside: list[SetAside] = []
@@ -458,7 +479,7 @@ class Model(DeadModel, CalendarModel, OperatingModel, RequestsModel):
                 break
             tenant = self.facts[cursor.schedule_id].tenant
             open_runs = self._open_runs(cursor.schedule_id)
-            definition = self.revisions[cursor.schedule_id, cursor.revision].definition
+            definition = chosen(self.revisions[cursor.schedule_id, cursor.revision].definition)
             try:
                 planned = plan(
                     cursor,
@@ -530,7 +551,7 @@ class Model(DeadModel, CalendarModel, OperatingModel, RequestsModel):
         return sorted(due, key=lambda c: (c.fire_at, c.slot))
 
     def _armed(self) -> list[Cursor]:
-        return [c for c in self.cursors.values() if c.fire_at is not None and self.firing_paused_at is None]
+        return [c for c in self.cursors.values() if c.fire_at is not None and self.meta["paused_at"] is None]
 
     def _insert(self, run: NewRun) -> bool:
         if run.id in self.runs or run.id in self.history:
@@ -1024,6 +1045,7 @@ class Model(DeadModel, CalendarModel, OperatingModel, RequestsModel):
             return None
         term += holder != session
         self.leases[role] = (session, term, now + lease_ms)
+        self.meta["ticks"] += 1
         return term
 
     # Keeping

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from duly.core.errors import DulyError
-from duly.core.ids import backfill_run_id
+from duly.core.ids import backfill_run_id, restore_id
 from duly.core.instants import to_datetime
 from duly.core.operation import Operation, OperationKind, OperationStatus
 from duly.core.rules import bulk
@@ -17,7 +17,8 @@ from duly.core.rules.editing import Change
 from duly.core.rules.excluding import Exclusions
 from duly.core.rules.firing import FireRules
 from duly.core.run import NewRun, OpenRun
-from duly.core.schedule import Definition, Schedule
+from duly.core.schedule import Cursor, Definition, Schedule
+from duly.core.switch import Backlog, FiringState
 from duly.runtime.clock import Clock
 from duly.store.orders import (
     BackfillOrder,
@@ -25,7 +26,9 @@ from duly.store.orders import (
     DeleteOrder,
     NewOperation,
     Order,
+    PauseAllOrder,
     PauseOrder,
+    ResumeAllOrder,
     ResumeOrder,
     encode_order,
 )
@@ -54,6 +57,8 @@ class OperatingModel:
 
     _clock: Clock
     operations: dict[str, OperationRow]
+    meta: dict[str, Any]
+    cursors: dict[str, Cursor]
     runs: dict[str, Any]
     history: dict[str, Any]
 
@@ -86,15 +91,24 @@ class OperatingModel:
         self.operations.setdefault(new.id, made)
         return self._operation(new.id)
 
-    async def step_operation(self, id: str, *, limit: int) -> Operation | None:
+    async def step_operation(
+        self,
+        id: str,
+        *,
+        limit: int,
+        rules: FireRules = FireRules(),  # noqa: B008 - a frozen value
+    ) -> Operation | None:
         now = self._clock.now()
         row = self.operations.get(id)
         if row is None:
             return None
+        if row.status != "running":
+            return self._operation(id)
         if isinstance(row.order, BackfillOrder):
-            if row.status == "running":
-                self.operations[id] = self._counted(row, now)
-        elif row.status == "running":
+            self.operations[id] = self._counted(row, now)
+        elif isinstance(row.order, ResumeAllOrder):
+            self._settle_backlog(row, row.order.backlog, limit, now, rules)
+        elif not isinstance(row.order, PauseAllOrder):
             page = (await self.list_schedules(row.order.where, limit=limit, after=row.position)).items
             for found in page:
                 if found.facts.created_at <= row.made_at:
@@ -152,6 +166,90 @@ class OperatingModel:
         counted = replace(row, changed=len(ids) - still_open, refused=failed, updated_at=now)
         return counted if still_open else replace(counted, status="completed", finished_at=now)
 
+    async def firing_state(self) -> FiringState:
+        return FiringState(
+            paused_at=to_datetime(self.meta["paused_at"]),
+            by=self.meta["by"],
+            reason=self.meta["reason"],
+            restored_at=to_datetime(self.meta["restored_at"]),
+            epoch=self.meta["epoch"],
+            ticks=self.meta["ticks"],
+            store_id="model",
+        )
+
+    async def pause_firing(self, new: NewOperation) -> FiringState:
+        now = self._clock.now()
+        assert isinstance(new.order, PauseAllOrder)
+        if new.id not in self.operations:
+            self.meta |= {"paused_at": self.meta["paused_at"] or now, "by": new.by, "reason": new.order.reason}
+            self._stop_resuming(now)
+            self._done(new, now)
+        return await self.firing_state()
+
+    async def mark_restored(self, *, epoch: int, reason: str | None, by: str | None) -> FiringState:
+        now = self._clock.now()
+        if self.meta["epoch"] == epoch:
+            paused_at = self.meta["paused_at"] or now
+            self.meta |= {"paused_at": paused_at, "by": by, "reason": reason, "epoch": epoch + 1, "restored_at": now}
+            self._stop_resuming(now)
+            order = PauseAllOrder(reason=reason, epoch=epoch + 1)
+            self._done(NewOperation(id=restore_id(epoch, now), order=order, by=by), now)
+        return await self.firing_state()
+
+    async def notice_restore(self, state: FiringState, seen: int) -> FiringState:
+        reason = f"restored: the store is at tick {state.ticks}, and tick {seen} has been seen of it"
+        return await self.mark_restored(epoch=state.epoch, reason=reason, by="duly")
+
+    def remember(self, state: FiringState) -> None: ...
+
+    async def resume_firing(self, new: NewOperation) -> Operation:
+        now = self._clock.now()
+        assert isinstance(new.order, ResumeAllOrder)
+        if new.id not in self.operations:
+            at_once = new.order.backlog is Backlog.FIRE or self.meta["paused_at"] is None
+            self._done(new, now)
+            if at_once:
+                self._resume_firing()
+            else:
+                self.operations[new.id].status, self.operations[new.id].finished_at = "running", None
+        found = await self.get_operation(new.id)
+        assert found is not None
+        return found
+
+    def _settle_backlog(self, row: OperationRow, backlog: Backlog, limit: int, now: int, rules: FireRules) -> None:
+        due = [c for c in self.cursors.values() if c.fire_at is not None and c.fire_at <= row.made_at]
+        due.sort(key=lambda c: (c.fire_at, c.slot))
+        row.matched += len(due[:limit])
+        row.changed += self._fire_under(backlog, due[:limit], row.made_at, rules)
+        row.updated_at = now
+        if not due:
+            row.status, row.finished_at = "completed", now
+            self._resume_firing()
+
+    def _fire_under(self, backlog: Backlog, due: Sequence[Cursor], as_of: int, rules: FireRules) -> int:
+        raise NotImplementedError
+
+    def _resume_firing(self) -> None:
+        self.meta |= {"paused_at": None, "by": None, "reason": None, "restored_at": None}
+
+    def _stop_resuming(self, now: int) -> None:
+        for row in self.operations.values():
+            if row.kind == "resume_all" and row.status == "running":
+                row.status, row.updated_at, row.finished_at = "failed", now, now
+                row.error = "firing was paused again before the backlog was dealt with"
+
+    def _done(self, new: NewOperation, now: int) -> None:
+        self.operations[new.id] = OperationRow(
+            id=new.id,
+            order=new.order,
+            kind=new.kind.value,
+            made_at=now,
+            made_by=new.by,
+            status="completed",
+            updated_at=now,
+            finished_at=now,
+        )
+
     def _change_one(self, row: OperationRow, schedule: Schedule, now: int) -> None:
         order, by = row.order, row.made_by
         try:
@@ -164,8 +262,8 @@ class OperatingModel:
                     change = bulk.cancel(schedule, now, by=by)
                 case DeleteOrder():
                     change = bulk.delete(schedule, now, cancel_running=order.cancel_running, by=by)
-                case BackfillOrder():
-                    raise AssertionError("a backfill changes no schedule")
+                case _:
+                    raise AssertionError("it changes no schedule")
         except DulyError:
             row.refused += 1
             return

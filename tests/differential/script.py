@@ -20,9 +20,20 @@ from duly.core.rules.firing import FireRules
 from duly.core.rules.suspects import Room
 from duly.core.run import Cancelled, Claim, Completed, Failed, Outcome, Released, RunStatus, Snoozed
 from duly.core.schedule import Definition, Facts, Schedule, Target, TargetKind
+from duly.core.switch import Backlog, FiringState
 from duly.core.timing import Cron, Every, Jitter, Once, Timing
 from duly.core.topics import ANY_TOPIC
-from duly.store.orders import BackfillOrder, CancelOrder, DeleteOrder, NewOperation, Order, PauseOrder, ResumeOrder
+from duly.store.orders import (
+    BackfillOrder,
+    CancelOrder,
+    DeleteOrder,
+    NewOperation,
+    Order,
+    PauseAllOrder,
+    PauseOrder,
+    ResumeAllOrder,
+    ResumeOrder,
+)
 from duly.store.protocol import Store
 from duly.store.values import (
     Claimed,
@@ -267,6 +278,28 @@ class Script:
         payload, rules, tenant = draw.choice((None, "[2]")), self._rules, schedule.facts.tenant
         call = lambda store: store.backfill(schedule.key, new, payload=payload, rules=rules, tenant=tenant)
         return Operation(f"backfill {schedule.key} {order}", call)
+
+    def switch(self) -> Operation:
+        draw = self._draw
+        known = sorted(self._model.operations)
+        id = draw.choice(known) if known and draw.random() < 0.1 else self._id()
+        if draw.random() < 0.1:
+            epoch = draw.choice((1, 2))
+            call: Call = lambda store: _without_id(store.mark_restored(epoch=epoch, reason="r", by="ann"))
+            return Operation(f"mark restored {epoch}", call)
+        if self._model.meta["paused_at"] is None and draw.random() < 0.7:
+            new = NewOperation(id=id, order=PauseAllOrder(reason=draw.choice((None, "incident"))), by="ann")
+            if isinstance(self._order_of(id), PauseAllOrder | None):
+                return Operation(f"pause firing {new}", lambda store: _without_id(store.pause_firing(new)))
+        new = NewOperation(id=id, order=ResumeAllOrder(backlog=draw.choice(list(Backlog))), by="bob")
+        return Operation(f"resume firing {new}", lambda store: store.resume_firing(new))
+
+    def _order_of(self, id: str) -> Order | None:
+        known = self._model.operations.get(id)
+        return None if known is None else known.order
+
+    def look_at_the_switch(self) -> Operation:
+        return Operation("look at the switch", lambda store: _without_id(store.firing_state()), writes=False)
 
     def step_operation(self) -> Operation | None:
         known = sorted(self._model.operations)
@@ -690,6 +723,11 @@ class Script:
         return self._draw.choice(ids) if ids else None
 
 
+async def _without_id(state: Awaitable[FiringState]) -> FiringState:
+    """Each store has an id of its own."""
+    return replace(await state, store_id="")
+
+
 _WEIGHTS: list[tuple[Callable[[Script], Operation | None], int]] = [
     (Script.put, 10),
     (Script.change, 10),
@@ -728,6 +766,8 @@ _WEIGHTS: list[tuple[Callable[[Script], Operation | None], int]] = [
     (Script.look_at_changes, 2),
     (Script.put_operation, 2),
     (Script.step_operation, 4),
+    (Script.switch, 3),
+    (Script.look_at_the_switch, 1),
     (Script.backfill, 2),
     (Script.look_at_operations, 1),
     (Script.purge_operations, 1),

@@ -28,9 +28,11 @@ from .calendars import Calendars
 from .declared import Declared
 from .declaring import Declaration, Declaring
 from .dying import check_on_dead, whom_to_tell
+from .firing import Firing
 from .jobs import Jobs
 from .life import Caller, Life, Lifespan, call_now, enter_lifespan
 from .opener import Nouns
+from .operations import Operations
 from .queues import Queues
 from .requests import Requests
 from .runs import Runs
@@ -103,19 +105,22 @@ class Duly(Declaring):
         self._declared = Declared(
             self._store, self._builder, self._clock, app=self.name, sync=self._sync, scheduler="scheduler" in roles
         )
-        self.schedules, self.runs, self.queues, self.calendars = self._nouns(self._store, self._clock, call_now)
-        self.operations = self.schedules.operations
+        nouns = self._nouns(self._store, self._clock, call_now)
+        self.schedules, self.runs, self.queues, self.calendars, self.operations, self.firing = nouns
         self.requests = Requests(self._store)
 
     def _nouns(self, store: SqlStore, clock: Clock, call: Caller, *, alone: bool = False) -> Nouns:
         tell = partial(call, self._life.tell)
+        wake = partial(tell, Instance.wake_scheduler)
+        operations = Operations(store, self.settings, clock, self._chance, on_step=wake)
         schedules = Schedules(
             store,
             self.settings,
             self._builder,
             clock,
             self._chance,
-            on_schedules=partial(tell, Instance.wake_scheduler),
+            operations,
+            on_schedules=wake,
             on_runs=partial(tell, Instance.wake_worker),
             tell=partial(call, self._telling.schedule_changed),
             expected_now=self._life.expected_now,
@@ -132,7 +137,9 @@ class Duly(Declaring):
             alone=alone,
         )
         queues = Queues(store, on_runs=partial(tell, Instance.wake_worker))
-        return schedules, runs, queues, Calendars(store, clock, self._chance)
+        calendars = Calendars(store, clock, self._chance)
+        firing = Firing(store, clock, self._chance, operations, on_schedules=wake)
+        return schedules, runs, queues, calendars, operations, firing
 
     def _nouns_alone(self, store: SqlStore) -> Nouns:
         """The nouns for a thread without an event loop."""

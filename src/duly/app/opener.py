@@ -22,15 +22,17 @@ from duly.store.direct import DirectDriver, run_direct
 from duly.store.sql import SqlStore
 
 from .calendars import Calendars
+from .firing import Firing
 from .life import Life
+from .operations import Operations
 from .queues import Queues
 from .runs import Runs
 from .schedules import Schedules
 
 CLOSE_WITHIN = 30.0
 FORK_WITHIN = 5.0
-Noun = Schedules | Runs | Queues | Calendars
-Nouns = tuple[Schedules, Runs, Queues, Calendars]
+Noun = Schedules | Runs | Queues | Calendars | Operations | Firing
+Nouns = tuple[Schedules, Runs, Queues, Calendars, Operations, Firing]
 
 
 class Opener:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from duly.config import Settings
 from duly.core.errors import NotFound
 from duly.core.ids import is_id
-from duly.core.operation import Operation
+from duly.core.operation import Operation, OperationKind
 from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock
 from duly.store.orders import BulkOrder, NewOperation
@@ -29,8 +30,11 @@ class Operations:
     If the process that drives it goes away, the janitor of another instance goes on within a lease.
     """
 
-    def __init__(self, store: SqlStore, clock: Clock, chance: Chance, on_step: Callable[[], None]) -> None:
+    def __init__(
+        self, store: SqlStore, settings: Settings, clock: Clock, chance: Chance, *, on_step: Callable[[], None]
+    ) -> None:
         self._store = store
+        self._rules = settings.fire_rules
         self._clock = clock
         self._chance = chance
         self._on_step = on_step
@@ -56,15 +60,15 @@ class Operations:
         limit = FIRST_STEP
         while True:
             began = self._clock.steady()
-            operation = await self._store.step_operation(id, limit=limit)
+            operation = await self._store.step_operation(id, limit=limit, rules=self._rules)
             took = self._clock.steady() - began
             if operation is None:
                 raise NotFound(f"there is no operation with id {id!r}", ref=id)
             self._on_step()
             if on_progress is not None:
                 on_progress(operation)
-            if operation.finished:
-                return operation
+            if operation.finished or operation.kind is OperationKind.BACKFILL:
+                return operation  # the runs of a backfill are executed by others
             if took > LONG:
                 limit = max(SMALLEST_STEP, limit // 2)
             elif took < SHORT:

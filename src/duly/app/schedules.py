@@ -55,6 +55,7 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking):
         builder: Builder,
         clock: Clock,
         chance: Chance,
+        operations: Operations,
         *,
         on_schedules: Callable[[], None],
         on_runs: Callable[[], None],
@@ -67,7 +68,7 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking):
         self._builder = builder
         self._clock = clock
         self._chance = chance
-        self.operations = Operations(store, clock, chance, on_schedules)
+        self.operations = operations
         self._on_schedules = on_schedules
         self._on_runs = on_runs
         self._tell = tell

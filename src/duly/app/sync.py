@@ -15,8 +15,10 @@ from duly.core.errors import ConfigurationError
 from duly.store.direct import run_direct
 
 from .calendars import Calendars
+from .firing import Firing
 from .opener import Noun as AnyNoun
 from .opener import Opener
+from .operations import Operations
 from .queues import Queues
 from .runs import Runs
 from .schedules import Schedules
@@ -29,7 +31,7 @@ __all__ = ["Opener", "Sync"]
 
 
 def _kind_of(method: Callable[..., Any]) -> type[AnyNoun]:
-    kinds: tuple[type[AnyNoun], ...] = (Schedules, Runs, Queues, Calendars)
+    kinds: tuple[type[AnyNoun], ...] = (Schedules, Runs, Queues, Calendars, Operations, Firing)
     return next(kind for kind in kinds if getattr(kind, method.__name__, None) is method)
 
 
@@ -135,6 +137,25 @@ class SyncRuns(_Side):
     acknowledge_many = _Twin(Runs.acknowledge_many)
 
 
+class SyncOperations(_Side):
+    """``app.operations`` without ``await``."""
+
+    get = _Twin(Operations.get)
+    list = _Twin(Operations.list)
+    begin = _Twin(Operations.begin)
+    drive = _Twin(Operations.drive)
+
+
+class SyncFiring(_Side):
+    """``app.firing`` without ``await``."""
+
+    state = _Twin(Firing.state)
+    pause = _Twin(Firing.pause)
+    resume = _Twin(Firing.resume)
+    begin_resume = _Twin(Firing.begin_resume)
+    restored = _Twin(Firing.restored)
+
+
 class SyncQueues(_Side):
     """``app.queues`` without ``await``."""
 
@@ -166,6 +187,8 @@ class Sync(_Side):
         self.runs = SyncRuns(opener, "runs.")
         self.queues = SyncQueues(opener, "queues.")
         self.calendars = SyncCalendars(opener, "calendars.")
+        self.operations = SyncOperations(opener, "operations.")
+        self.firing = SyncFiring(opener, "firing.")
 
     def close(self) -> None:
         """Close what the first call opened; the next call opens it again."""

@@ -41,6 +41,11 @@ def backfill_run_id(operation_id: str, window_at: int) -> str:
     return uuid7(window_at, blake2b(f"{operation_id}/{window_at}/backfill".encode(), digest_size=10).digest())
 
 
+def restore_id(epoch: int, at: int) -> str:
+    """Name the operation that stops all firing after a restore, by the epoch that it ends."""
+    return uuid7(at, blake2b(f"{epoch}/restore".encode(), digest_size=10).digest())
+
+
 def redrive_run_id(run_id: str, fence: int, died_at: int) -> str:
     """Name the one run that a redrive with another payload can make of one death of a run."""
     return uuid7(died_at, blake2b(f"{run_id}/{fence}/redrive".encode(), digest_size=10).digest())

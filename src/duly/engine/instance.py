@@ -25,6 +25,7 @@ from .janitor import Janitor
 from .jumps import JumpGuard
 from .recovery import Recovery
 from .registry import Registry
+from .restores import RestoreWatch
 from .scheduler import Scheduler
 from .settler import Settler
 from .worker import Worker
@@ -88,9 +89,10 @@ class Instance:
             on_distrust=self._worker.lose_all,
         )
         beside = self._worker if "worker" in self._roles else None
-        scheduler = Scheduler(store, settings, clock, observers, guard, beside, on_runs=self.wake_worker)
+        watch = RestoreWatch(store, observers)
+        scheduler = Scheduler(store, settings, clock, observers, guard, watch, beside, on_runs=self.wake_worker)
         recovery = Recovery(store, settings, clock, observers, guard, self._registry, self.wake_worker)
-        janitor = Janitor(store, settings, observers, guard, self._session_now)
+        janitor = Janitor(store, settings, observers, guard, self._session_now, watch)
         self._scheduler_loop = self._loop("scheduler", scheduler.run_once)
         self._worker_loop = self._loop("worker", self._worker.run_once)
         self._recovery_loop = self._loop("recovery", recovery.run_once)

@@ -10,6 +10,7 @@ from duly.runtime.events import Observer
 from duly.store.protocol import Store
 
 from .jumps import JumpGuard
+from .restores import RestoreWatch
 
 BATCH = 1000
 OPERATIONS = 5
@@ -28,12 +29,14 @@ class Janitor:
         observer: Observer,
         guard: JumpGuard,
         session: Callable[[], int | None],
+        watch: RestoreWatch,
     ) -> None:
         self._store = store
         self._settings = settings
         self._observer = observer
         self._guard = guard
         self._session = session
+        self._watch = watch
         self._told_unknown = False
 
     async def run_once(self) -> float:
@@ -45,8 +48,10 @@ class Janitor:
             return max(rest, self._guard.held_for())
         if session is None:
             return rest
+        state = await self._watch.look()
         if await self._store.take_lease(ROLE, session, lease_ms=self._settings.lease_ms) is None:
             return rest
+        self._store.remember(state)
         await self._store.resume_expired_pauses(limit=BATCH)
         await self._store.release_stuck_lanes(limit=BATCH)
         await self._store.adopt_fair_keys(limit=BATCH)
@@ -66,7 +71,7 @@ class Janitor:
         left = await self._store.waiting_operations(untouched_ms=self._settings.lease_ms, limit=OPERATIONS)
         for id in left:
             for _ in range(STEPS):
-                operation = await self._store.step_operation(id, limit=STEP)
+                operation = await self._store.step_operation(id, limit=STEP, rules=self._settings.fire_rules)
                 if operation is None or operation.finished or operation.kind is OperationKind.BACKFILL:
                     break  # the runs of a backfill are others' work: it is only counted
         return bool(left)

@@ -15,6 +15,7 @@ from duly.store.protocol import Store
 from duly.store.values import Fired, Grab
 
 from .jumps import JumpGuard
+from .restores import RestoreWatch
 
 CONTENDED_REST = 0.02
 LONGEST_CONTENDED_REST = 0.25
@@ -39,6 +40,7 @@ class Scheduler:
         clock: Clock,
         observer: Observer,
         guard: JumpGuard,
+        watch: RestoreWatch,
         worker: Grabbing | None,
         *,
         on_runs: Callable[[], None],
@@ -49,6 +51,7 @@ class Scheduler:
         self._clock = clock
         self._observer = observer
         self._guard = guard
+        self._watch = watch
         self._worker = worker
         self._on_runs = on_runs
         self._limit = settings.fire_batch
@@ -62,8 +65,10 @@ class Scheduler:
             return min(held, self._settings.poll)
         asked_at = self._clock.steady()
         try:
+            await self._watch.look_if_doubted()
             fired = await self._fire_all()
         except (StoreUnavailable, OutcomeUnknown):
+            self._watch.doubt()
             raise  # it says nothing about the batch: any of it may fire on the next try
         except StoreError as error:
             await self._isolate(error)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from duly.core.run import Claim, Failed, Outcome, RunStatus, SkippedWindows
+from duly.core.switch import FiringState
 
 log = logging.getLogger("duly.engine")
 
@@ -46,6 +47,8 @@ class Observer:
     def lease_doubted(self, session: int) -> None: ...
     def clock_jumped(self, by_ms: int) -> None: ...
     def jobs_unknown(self, jobs: Sequence[tuple[str, int]]) -> None: ...
+    def firing_switched(self, state: FiringState) -> None: ...
+    def store_restored(self, seen: int, found: int) -> None: ...
     def loop_failed(self, name: str, error: Exception) -> None: ...
 
 
@@ -57,6 +60,7 @@ class LogObserver(Observer):
 
     def __init__(self) -> None:
         self._unknown: set[str] = set()
+        self._stopped = False
         self._late = False
 
     def windows_fired(self, runs: int, skipped: int, duplicates: int, lateness_ms: Sequence[int]) -> None:
@@ -123,6 +127,23 @@ class LogObserver(Observer):
     def topics_unheard(self, runs: Sequence[tuple[str, str]]) -> None:
         for run_id, topic in runs:
             log.warning("run %s: nobody listens to topic %r; it ends without", run_id, topic, extra={"run_id": run_id})
+
+    def firing_switched(self, state: FiringState) -> None:
+        if state.paused:
+            log.warning(
+                "nothing fires: paused by %s: %s; `duly resume --all` lets it go on",
+                state.by or "somebody",
+                state.reason or "no reason given",
+            )
+            self._stopped = True
+        elif self._stopped:
+            log.warning("firing goes on")
+            self._stopped = False
+
+    def store_restored(self, seen: int, found: int) -> None:
+        log.error(
+            "the store went back from tick %d to %d: restored from a backup; nothing fires until told", seen, found
+        )
 
     def loop_failed(self, name: str, error: Exception) -> None:
         log.error("%s failed: %s: %s", name, type(error).__name__, error)
@@ -195,6 +216,12 @@ class Observers(Observer):
 
     def jobs_unknown(self, jobs: Sequence[tuple[str, int]]) -> None:
         self._tell("jobs_unknown", jobs)
+
+    def firing_switched(self, state: FiringState) -> None:
+        self._tell("firing_switched", state)
+
+    def store_restored(self, seen: int, found: int) -> None:
+        self._tell("store_restored", seen, found)
 
     def loop_failed(self, name: str, error: Exception) -> None:
         self._tell("loop_failed", name, error)

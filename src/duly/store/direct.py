@@ -10,6 +10,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from .driver import Driver
+from .remembering import Remembered
 from .statements import T, Transaction
 
 
@@ -51,6 +52,12 @@ class DirectDriver:
 
     def write_on_sync(self, connection: Any, transaction: Transaction[T]) -> T:
         return self._driver.write_on_sync(connection, transaction)
+
+    def remembered(self) -> Remembered | None:
+        return self._driver.remembered()
+
+    def remember(self, seen: Remembered) -> None:
+        self._driver.remember(seen)
 
     def hint(self, topic: str) -> None:
         self._driver.hint(topic)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from .presence import Presence
+from .remembering import Remembered
 from .statements import T, Transaction
 
 
@@ -49,6 +50,12 @@ class Driver(Protocol):
     def write_on_sync(self, connection: Any, transaction: Transaction[T]) -> T:
         """The same as ``write_on`` for a caller that has no event loop."""
         ...
+
+    def remembered(self) -> Remembered | None:
+        """What was last kept beside the store by ``remember``; None where nothing can be."""
+        ...
+
+    def remember(self, seen: Remembered) -> None: ...
 
     def hint(self, topic: str) -> None:
         """Tell other instances, some time soon and at most a few times a second, that a topic changed."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import msgspec
 
 from duly.core.operation import OperationKind
+from duly.core.switch import Backlog
 
 from .values import ScheduleFilter
 
@@ -50,8 +51,21 @@ class BackfillOrder:
     windows: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PauseAllOrder:
+    """``epoch`` is the one that a restore began."""
+
+    reason: str | None = None
+    epoch: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumeAllOrder:
+    backlog: Backlog
+
+
 BulkOrder = PauseOrder | ResumeOrder | CancelOrder | DeleteOrder
-Order = BulkOrder | BackfillOrder
+Order = BulkOrder | BackfillOrder | PauseAllOrder | ResumeAllOrder
 
 _KINDS: dict[type[Order], OperationKind] = {
     PauseOrder: OperationKind.PAUSE,
@@ -59,6 +73,8 @@ _KINDS: dict[type[Order], OperationKind] = {
     CancelOrder: OperationKind.CANCEL,
     DeleteOrder: OperationKind.DELETE,
     BackfillOrder: OperationKind.BACKFILL,
+    PauseAllOrder: OperationKind.PAUSE_ALL,
+    ResumeAllOrder: OperationKind.RESUME_ALL,
 }
 _ORDERS = {kind: order for order, kind in _KINDS.items()}
 _encode = msgspec.json.Encoder().encode

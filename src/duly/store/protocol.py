@@ -22,6 +22,7 @@ from duly.core.rules.replacing import Succession
 from duly.core.rules.suspects import ONE, Room
 from duly.core.run import Run
 from duly.core.schedule import Schedule
+from duly.core.switch import FiringState
 
 from .orders import NewOperation
 from .values import (
@@ -118,7 +119,13 @@ class Operations(Protocol):
         """Store an operation that is to begin, or answer the one that has this id."""
         ...
 
-    async def step_operation(self, id: str, *, limit: int) -> Operation | None:
+    async def step_operation(
+        self,
+        id: str,
+        *,
+        limit: int,
+        rules: FireRules = FireRules(),  # noqa: B008 - a frozen value
+    ) -> Operation | None:
         """Make one step of it, dealing with up to ``limit`` schedules; None if there is no such operation.
 
         It may be called again until the operation has finished, by anybody, also by several at once.
@@ -171,6 +178,32 @@ class Calendars(Protocol):
 
     async def read_days(self, names: Collection[str], *, tenant: str = "") -> dict[str, Days]:
         """Answer the dates of those calendars that are there."""
+        ...
+
+
+class Switching(Protocol):
+    async def firing_state(self) -> FiringState:
+        """Say whether anything fires, and how far the store has come."""
+        ...
+
+    async def pause_firing(self, new: NewOperation) -> FiringState:
+        """Stop all firing. Windows stay where they are, edits and triggers work, runs that exist are executed."""
+        ...
+
+    async def resume_firing(self, new: NewOperation) -> Operation:
+        """Let all schedules fire again; unless the backlog is simply to fire, after steps that deal with it first."""
+        ...
+
+    async def mark_restored(self, *, epoch: int, reason: str | None, by: str | None) -> FiringState:
+        """Raise the epoch, if it still is this one, and stop all firing until an operator has chosen how to go on."""
+        ...
+
+    async def notice_restore(self, state: FiringState, seen: int) -> FiringState:
+        """Mark as restored a store of which somebody has ``seen`` more ticks than it has now."""
+        ...
+
+    def remember(self, state: FiringState) -> None:
+        """Keep outside the store how far it has come, where there is a place for it."""
         ...
 
 
@@ -391,6 +424,7 @@ class Store(
     Changes,
     Calendars,
     Operations,
+    Switching,
     Firing,
     Runs,
     Claiming,

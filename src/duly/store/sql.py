@@ -12,6 +12,7 @@ from .bound.queues import BoundQueues
 from .bound.requests import BoundRequests
 from .bound.runs import BoundRuns
 from .bound.schedules import BoundSchedules
+from .bound.switching import BoundSwitching
 
 
 class SqlStore(
@@ -19,6 +20,7 @@ class SqlStore(
     BoundChanges,
     BoundOperations,
     BoundCalendars,
+    BoundSwitching,
     BoundFiring,
     BoundRuns,
     BoundClaiming,

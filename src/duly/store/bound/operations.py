@@ -7,8 +7,8 @@ from functools import partial
 
 from duly.core.operation import Operation
 from duly.core.rules.firing import FireRules
-from duly.store.methods import backfilling, bulk, operations
-from duly.store.orders import BackfillOrder, NewOperation
+from duly.store.methods import backfilling, bulk, operations, switching
+from duly.store.orders import BackfillOrder, NewOperation, PauseAllOrder, ResumeAllOrder
 from duly.store.values import Page
 
 from .base import Bound
@@ -20,7 +20,13 @@ class BoundOperations(Bound):
     async def put_operation(self, new: NewOperation) -> Operation:
         return await self._write(partial(operations.put_operation, new=new))
 
-    async def step_operation(self, id: str, *, limit: int) -> Operation | None:
+    async def step_operation(
+        self,
+        id: str,
+        *,
+        limit: int,
+        rules: FireRules = FireRules(),  # noqa: B008 - a frozen value
+    ) -> Operation | None:
         progress = await self._read(lambda now: operations.look_at(id))
         if progress is None:
             return None
@@ -29,6 +35,11 @@ class BoundOperations(Bound):
         order = progress.order
         if isinstance(order, BackfillOrder):
             return await self._write(partial(backfilling.finish_backfill, id=id))
+        if isinstance(order, ResumeAllOrder):
+            settle = partial(switching.settle_backlog, id=id, limit=limit, rules=rules, definitions=self._definitions)
+            return await self._write_and_hint("schedules", settle, None)
+        if isinstance(order, PauseAllOrder):
+            raise AssertionError("it is over when it is stored")
         # Found outside the write, which others wait for: a rare match may take a long look.
         match = partial(
             bulk.match_schedules, where=order.where, made_at=progress.made_at, since=progress.position, limit=limit

@@ -57,7 +57,7 @@ def fire_due(
         return Fired(now=now, next_fire_at=next_fire_at, more=False)
     known, missing = definitions.look_up((cursor.schedule_id, cursor.revision) for cursor, _ in due)
     calendars = definitions.calendars
-    asked = calendars.ask(_named(due, known) if calendars.used else ())
+    asked = calendars.ask(named_calendars(due, known) if calendars.used else ())
     answers = yield group(
         batch("open_runs", {"schedule_id": [cursor.schedule_id for cursor, _ in due]}),
         read_revisions(missing),
@@ -67,17 +67,17 @@ def fire_due(
     )
     open_runs = by_schedule(answers[0])
     definitions.read(known, answers[1])
-    tick = _Tick(now, rules)
+    tick = Tick(now, rules)
     if calendars.used:
         tick.calendars = calendars.read(asked, answers[4])
         if missing:  # what was only just read may name others
-            tick.calendars |= yield from calendars.load(_named(due, known) - tick.calendars.keys())
+            tick.calendars |= yield from calendars.load(named_calendars(due, known) - tick.calendars.keys())
     for cursor, tenant in due:
         if tick.windows >= limit:
             break
         tick.add(cursor, known.get((cursor.schedule_id, cursor.revision)), open_runs[cursor.schedule_id], tenant, limit)
     tick.governed = {row[0] for row in answers[3]}
-    fired = yield from _write(tick, grab if answers[2] else None, full=len(due) >= limit or tick.windows >= limit)
+    fired = yield from write_tick(tick, grab if answers[2] else None, full=len(due) >= limit or tick.windows >= limit)
     if not tick.grabbed:
         return fired
     return replace(fired, claims=[born_claimed(run, known) for run in tick.grabbed if run.id in tick.inserted])
@@ -87,11 +87,11 @@ def fire_held(now: int, cursor: Cursor, tenant: str, rules: FireRules, definitio
     """Fire what is due of one schedule whose cursor the caller has locked."""
     known = yield from definitions.load([(cursor.schedule_id, cursor.revision)])
     open_runs = by_schedule((yield batch("open_runs", {"schedule_id": [cursor.schedule_id]})))
-    tick = _Tick(now, rules)
-    tick.calendars = yield from definitions.calendars.load(_named([(cursor, tenant)], known))
+    tick = Tick(now, rules)
+    tick.calendars = yield from definitions.calendars.load(named_calendars([(cursor, tenant)], known))
     definition = known.get((cursor.schedule_id, cursor.revision))
     tick.add(cursor, definition, open_runs[cursor.schedule_id], tenant, rules.per_schedule)
-    return (yield from _write(tick, None, full=False))
+    return (yield from write_tick(tick, None, full=False))
 
 
 def set_aside_next(now: int, error: str) -> Program[None]:
@@ -101,7 +101,7 @@ def set_aside_next(now: int, error: str) -> Program[None]:
     yield batch("move_cursors", columns(CURSOR, map(cursor_row, moved)))
 
 
-class _Tick:
+class Tick:
     """What one fire is going to write."""
 
     def __init__(self, now: int, rules: FireRules) -> None:
@@ -169,7 +169,7 @@ class _Tick:
             self.lateness_ms.append(self.now - before.fire_at)
 
 
-def _named(due: Iterable[tuple[Cursor, str]], known: Known) -> set[Name]:
+def named_calendars(due: Iterable[tuple[Cursor, str]], known: Known) -> set[Name]:
     """The calendars that the definitions of due schedules name."""
     names: set[Name] = set()
     for cursor, tenant in due:
@@ -179,7 +179,7 @@ def _named(due: Iterable[tuple[Cursor, str]], known: Known) -> set[Name]:
     return names
 
 
-def _write(tick: _Tick, grab: Grab | None, *, full: bool) -> Program[Fired]:
+def write_tick(tick: Tick, grab: Grab | None, *, full: bool) -> Program[Fired]:
     if tick.cancel_waiting:
         ended = yield from cancel_waiting_runs(tick.now, list(tick.cancel_waiting), Reason.SUPERSEDED)
         _hold_behind({tick.cancel_waiting[id] for id in tick.cancel_waiting.keys() - ended}, tick.runs)

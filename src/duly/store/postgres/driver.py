@@ -25,6 +25,7 @@ from duly.store.postgres.migrating import prepare_schema
 from duly.store.postgres.texts import as_statement, load_transactions
 from duly.store.postgres.transactions import Transactions
 from duly.store.presence import NoPresence, Presence
+from duly.store.remembering import Remembered
 from duly.store.statements import T, Transaction
 
 _HINT_WITHIN_S = 2.0
@@ -140,6 +141,11 @@ class PostgresDriver:
 
     def write_on_sync(self, connection: Any, transaction: Transaction[T]) -> T:
         return self._borrowed.write_on_sync(connection, transaction)
+
+    def remembered(self) -> Remembered | None:
+        return None  # the database tells by its home whether it was restored from a dump
+
+    def remember(self, seen: Remembered) -> None: ...
 
     def hint(self, topic: str) -> None:
         self._hinter.hint(topic)

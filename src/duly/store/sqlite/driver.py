@@ -14,6 +14,7 @@ from duly.core.errors import StoreUnavailable
 from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock
 from duly.store.presence import NoPresence, Presence
+from duly.store.remembering import Remembered
 from duly.store.sqlite.borrowed import run_on
 from duly.store.sqlite.calls import Call, call_on
 from duly.store.sqlite.checking import check_integrity
@@ -31,6 +32,7 @@ from duly.store.sqlite.inline import Inline
 from duly.store.sqlite.migrating import migrate, schema_version
 from duly.store.sqlite.presence import LockedFiles
 from duly.store.sqlite.readers import Readers
+from duly.store.sqlite.remembering import read_beside, write_beside
 from duly.store.sqlite.writer import Writer
 from duly.store.statements import T, Transaction
 
@@ -144,6 +146,13 @@ class SqliteDriver:
 
     def write_on_sync(self, connection: Any, transaction: Transaction[T]) -> T:
         return run_on(connection, transaction, self.path, self._clock)
+
+    def remembered(self) -> Remembered | None:
+        return None if self.path == MEMORY else read_beside(self.path)
+
+    def remember(self, seen: Remembered) -> None:
+        if self.path != MEMORY:
+            write_beside(self.path, seen)
 
     def hint(self, topic: str) -> None:
         """Nothing to do: other connections see each commit in the file itself."""

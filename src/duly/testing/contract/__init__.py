@@ -58,6 +58,7 @@ from duly.testing.contract.sessions import TestLeases, TestSessions  # noqa: E40
 from duly.testing.contract.settling import TestSettling, TestSettlingMovesSchedules, TestZombies  # noqa: E402
 from duly.testing.contract.stopping import TestStoppingWhatIsDue  # noqa: E402
 from duly.testing.contract.suspects import TestSuspects  # noqa: E402
+from duly.testing.contract.switching import TestRestores, TestResumingAll, TestSwitch  # noqa: E402
 from duly.testing.contract.tables import TABLES, Dump, differences, sorted_rows  # noqa: E402
 from duly.testing.contract.topics import TestTopics  # noqa: E402
 from duly.testing.contract.trial import Trial, Worker  # noqa: E402
@@ -98,11 +99,14 @@ __all__ = [
     "TestRedrivingObeysOverlap",
     "TestRepeating",
     "TestRequests",
+    "TestRestores",
+    "TestResumingAll",
     "TestSessions",
     "TestSettling",
     "TestSettlingMovesSchedules",
     "TestStoppingWhatIsDue",
     "TestSuspects",
+    "TestSwitch",
     "TestTopics",
     "TestTriggering",
     "TestUnknownJobs",

@@ -1,0 +1,1 @@
+UPDATE duly_meta SET home = :home
