@@ -316,6 +316,7 @@ def test_bad_settings_are_refused_and_say_why() -> None:
         ({"concurrency": 0}, "concurrency"),
         ({"lease": -1}, "lease"),
         ({"retention": "30 days"}, "retention"),
+        ({"retention_failed": -1}, "retention_failed"),
         ({"threads": True}, "threads"),
         ({"catchup_default": "sometimes"}, "latest | skip | all"),
         ({"strict_ids": "yes"}, "strict_ids"),

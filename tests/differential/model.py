@@ -1083,8 +1083,11 @@ class Model(DeadModel, CalendarModel, OperatingModel, RequestsModel):
         self._after_runs([(run, RunStatus.COMPLETED) for run in unheard], now)
         return [(run.id, run.job.removeprefix("topic:")) for run in unheard]
 
-    async def purge_history(self, *, finished_before: int, limit: int) -> int:
-        old = sorted(id for id, run in self.history.items() if run.finished_at < finished_before)[:limit]
+    async def purge_history(
+        self, *, finished_before: int, limit: int, statuses: Sequence[RunStatus] | None = None
+    ) -> int:
+        past = {id: run.status for id, run in self.history.items() if run.finished_at < finished_before}
+        old = sorted(id for id, status in past.items() if statuses is None or status in statuses)[:limit]
         for id in old:
             del self.history[id]
         for rows in (self.attempts, self.redrives):

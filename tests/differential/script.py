@@ -682,8 +682,10 @@ class Script:
     def purge_history(self) -> Operation:
         before = self._clock.now() - self._draw.choice((0, 30_000))
         limit = self._draw.choice((2, MANY))
+        statuses = self._draw.choice((None, (RunStatus.COMPLETED,), (RunStatus.FAILED, RunStatus.SKIPPED)))
         return Operation(
-            f"purge history {limit}", lambda store: store.purge_history(finished_before=before, limit=limit)
+            f"purge history {limit} {statuses}",
+            lambda store: store.purge_history(finished_before=before, limit=limit, statuses=statuses),
         )
 
     def purge_schedules(self) -> Operation:

@@ -2,12 +2,16 @@
 
 from datetime import timedelta
 from functools import partial
+from itertools import pairwise
 
-from duly import Every, Once
+import pytest
+
+from duly import Every, Fatal, Once
 from duly.config import Settings
 from duly.core.instants import to_datetime
 from duly.core.rules import editing
 from duly.core.run import RunStatus
+from duly.engine import janitor
 from duly.engine.registry import Registry
 from tests.engine.lab import Lab
 
@@ -27,6 +31,49 @@ async def test_k2_finished_runs_go_after_their_retention_and_open_ones_stay(lab:
     assert await lab.plain.get_run(old.id) is None
     assert (await lab.run(young.id)).status is RunStatus.COMPLETED
     assert (await lab.run(waiting.id)).status is RunStatus.PENDING
+
+
+async def test_k2_each_status_is_kept_for_its_own_time(lab: Lab) -> None:
+    settings = Settings(retention=3600, retention_failed=0, retention_completed=600, poll=60, lease=180, heartbeat=60)
+
+    @lab.job("work")
+    async def work(well: bool) -> None:
+        if not well:
+            raise Fatal("no")
+
+    await lab.start(settings=settings)
+    done, dead = await lab.enqueue("work", {"well": True}), await lab.enqueue("work", {"well": False})
+    other = await lab.enqueue("nobody-knows-it")
+    await lab.plain.request_cancel(other.id)
+    left: dict[int, set[str]] = {}
+    for minutes in (9, 2, 48, 3):
+        await lab.clock.advance(minutes=minutes)
+        found = {run.id: await lab.plain.get_run(run.id) for run in (done, dead, other)}
+        left[minutes] = {run.status.value for run in found.values() if run is not None}
+    assert left[9] == {"completed", "failed", "cancelled"}
+    assert left[2] == left[48] == {"failed", "cancelled"}
+    assert left[3] == {"failed"}, "0 keeps them for ever"
+
+
+async def test_k2_a_purge_that_fills_its_batch_goes_on_at_once(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that it keeps up however many runs end: it does not wait for its next round."""
+    monkeypatch.setattr(janitor, "BATCH", 10)
+
+    @lab.job("work")
+    async def work() -> None: ...
+
+    await lab.start(settings=Settings(retention=600, poll=1, lease=180, heartbeat=60))
+    for _ in range(45):
+        await lab.enqueue("work")
+    await lab.clock.advance(minutes=9, seconds=50)
+    sizes = [len(await lab.runs())]
+    assert sizes == [45]
+    for _ in range(160):
+        await lab.clock.advance(milliseconds=500)
+        sizes.append(len(await lab.runs()))
+    assert sizes[-1] == 0
+    falls = [number for number, (one, other) in enumerate(pairwise(sizes)) if other < one]
+    assert falls[-1] - falls[0] < 10, "within seconds, not one batch a minute"
 
 
 async def test_a_retention_of_zero_keeps_everything(lab: Lab) -> None:

@@ -88,7 +88,9 @@ def test_engine_settings_are_numbers_or_durations(place: Place) -> None:
 
 
 def test_settings_that_are_words_are_read_and_refused_by_name(place: Place) -> None:
-    place.write("duly.toml", "catchup_default = 'skip'\nstrict_ids = true")
+    place.write("duly.toml", "catchup_default = 'skip'\nstrict_ids = true\nretention_failed = '90d'")
+    assert place.load().settings.retention_failed == 90 * 86_400
+    assert place.load().settings.retention_completed is None
     assert (place.load().settings.catchup_default, place.load().settings.strict_ids) == ("skip", True)
     place.environment |= {"DULY_CATCHUP_DEFAULT": "all", "DULY_STRICT_IDS": "no"}
     assert (place.load().settings.catchup_default, place.load().settings.strict_ids) == ("all", False)

@@ -156,7 +156,13 @@ def _truth() -> Kind:
 
 def _settings() -> list[Option]:
     """Each field of ``Settings``, at the top of the file and as ``DULY_<NAME>``."""
-    kinds = {"int": whole(0), "float": _seconds(), "bool": _truth(), "str": one_of(tuple(Missed))}
+    kinds = {
+        "int": whole(0),
+        "float": _seconds(),
+        "float | None": _seconds(),
+        "bool": _truth(),
+        "str": one_of(tuple(Missed)),
+    }
     return [Option("", field.name, kinds[str(field.type)], field.default) for field in fields(Settings)]
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from duly.core.errors import ConfigurationError
 from duly.core.policy import Missed
 from duly.core.rules.firing import FireRules
+from duly.core.run import ENDS, RunStatus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,7 +18,7 @@ class Settings:
     ``concurrency`` bounds the async handlers that run at once, ``threads`` those in threads and processes. Twice a
     ``fire_batch`` of them lets a burst be fired, run and settled in large batches, which costs a quarter less.
     ``catchup_default`` is the catch-up policy of schedules that name none; ``strict_ids`` asks for UUIDs of version 7
-    in their metadata.
+    in their metadata. Ended runs are kept for ``retention``, or for that of their own status; 0 keeps them for ever.
     """
 
     lease: float = 15.0
@@ -35,6 +37,10 @@ class Settings:
     payload_limit: int = 256 * 1024
     result_limit: int = 256 * 1024
     retention: float = 30 * 86_400.0
+    retention_completed: float | None = None
+    retention_failed: float | None = None
+    retention_cancelled: float | None = None
+    retention_skipped: float | None = None
     jump_limit: float = 5.0
 
     def __post_init__(self) -> None:
@@ -46,7 +52,7 @@ class Settings:
             raise ConfigurationError(f"setting strict_ids is {self.strict_ids!r}; expected True or False")
         for field in fields(self):
             value = getattr(self, field.name)
-            if field.name in ("catchup_default", "strict_ids"):
+            if field.name in ("catchup_default", "strict_ids") or (value is None and field.default is None):
                 continue
             if not isinstance(value, int | float) or isinstance(value, bool) or value < 0:
                 raise ConfigurationError(f"setting {field.name} is {value!r}; expected a number, 0 or more")
@@ -61,6 +67,15 @@ class Settings:
     @property
     def lease_ms(self) -> int:
         return round(self.lease * 1000)
+
+    @property
+    def retentions(self) -> Mapping[float, Sequence[RunStatus]]:
+        """How long runs are kept after their end, in seconds, with the statuses that it holds for."""
+        found: dict[float, list[RunStatus]] = {}
+        for status in ENDS:
+            own = getattr(self, f"retention_{status.value}")
+            found.setdefault(self.retention if own is None else own, []).append(status)
+        return found
 
     @property
     def fire_rules(self) -> FireRules:

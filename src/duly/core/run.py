@@ -28,7 +28,8 @@ class RunStatus(StrEnum):
         return self in _TERMINAL
 
 
-_TERMINAL = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.SKIPPED})
+ENDS = (RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.SKIPPED)
+_TERMINAL = frozenset(ENDS)
 
 
 class RunKind(StrEnum):

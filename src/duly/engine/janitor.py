@@ -78,10 +78,16 @@ class Janitor:
 
     async def _purge(self) -> bool:
         """Delete one batch of what is past its retention; True if there may be more. 0 keeps for ever."""
+        now = await self._store.now()
+        runs = 0
+        for age, statuses in self._settings.retentions.items():
+            if age:
+                before = now - round(age * 1000)
+                purged = await self._store.purge_history(finished_before=before, limit=BATCH, statuses=statuses)
+                runs = max(runs, purged)
         if self._settings.retention == 0:
-            return False
-        before = await self._store.now() - round(self._settings.retention * 1000)
-        runs = await self._store.purge_history(finished_before=before, limit=BATCH)
+            return runs == BATCH
+        before = now - round(self._settings.retention * 1000)
         schedules = await self._store.purge_schedules(ended_before=before, limit=BATCH)
         operations = await self._store.purge_operations(finished_before=before, limit=BATCH)
         return BATCH in (runs, schedules, operations)

@@ -20,7 +20,7 @@ from duly.core.rules.editing import Change
 from duly.core.rules.firing import FireRules
 from duly.core.rules.replacing import Succession
 from duly.core.rules.suspects import ONE, Room
-from duly.core.run import Run
+from duly.core.run import Run, RunStatus
 from duly.core.schedule import Schedule
 from duly.core.switch import FiringState
 
@@ -399,8 +399,10 @@ class Keeping(Protocol):
         """
         ...
 
-    async def purge_history(self, *, finished_before: int, limit: int) -> int:
-        """Delete up to ``limit`` of the oldest ended runs; answer how many."""
+    async def purge_history(
+        self, *, finished_before: int, limit: int, statuses: Sequence[RunStatus] | None = None
+    ) -> int:
+        """Delete up to ``limit`` of the oldest ended runs, of these statuses or of all; answer how many."""
         ...
 
     async def purge_schedules(self, *, ended_before: int, limit: int) -> int:

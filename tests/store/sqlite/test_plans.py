@@ -70,7 +70,7 @@ STEPS: list[tuple[str, Query | Batch, int]] = [
     ("unknown", query("unknown_jobs", now=5), 0),
     ("pauses", query("expired_pauses", now=5, limit=10), 0),
     ("purgeable", query("purgeable_schedules", ended_before=5, limit=10), 0),
-    ("old history", query("purge_history", finished_before=5, limit=10), 0),
+    ("old history", query("purge_history", finished_before=5, limit=10, statuses=["completed"]), 0),
     ("declared", query("declared_schedules", app="none"), 0),
     ("by id", query("find_schedule_id", ref="s0007", by_key=False, tenant=None), 1),
     ("by key", query("find_schedule_id", ref="k7", by_key=True, tenant="a"), 0),

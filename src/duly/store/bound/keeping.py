@@ -7,6 +7,7 @@ from functools import partial
 
 from duly.core.policy import Retry
 from duly.core.rules.firing import FireRules
+from duly.core.run import RunStatus
 from duly.store.methods import keeping, sessions, topics
 from duly.store.values import NO_RETRIES, Beat, Instance, Recovered
 
@@ -71,8 +72,12 @@ class BoundKeeping(Bound):
     async def end_unheard_topics(self, *, patience_ms: int, limit: int) -> Sequence[tuple[str, str]]:
         return await self._write(partial(topics.end_unheard_topics, patience_ms=patience_ms, limit=limit))
 
-    async def purge_history(self, *, finished_before: int, limit: int) -> int:
-        return await self._write(partial(keeping.purge_history, finished_before=finished_before, limit=limit))
+    async def purge_history(
+        self, *, finished_before: int, limit: int, statuses: Sequence[RunStatus] | None = None
+    ) -> int:
+        return await self._write(
+            partial(keeping.purge_history, finished_before=finished_before, limit=limit, statuses=statuses)
+        )
 
     async def purge_schedules(self, *, ended_before: int, limit: int) -> int:
         return await self._write(partial(keeping.purge_schedules, ended_before=ended_before, limit=limit))

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from duly.core.rules.editing import Change, resume
 from duly.core.rules.firing import FireRules
+from duly.core.run import ENDS, RunStatus
 from duly.core.schedule import Schedule
 from duly.store.statements import Program, group, query
 
@@ -30,8 +31,11 @@ def release_stuck_lanes(now: int, limit: int) -> Program[int]:
     return (yield from move_schedules(now, [], cursors, known={})) if cursors else 0
 
 
-def purge_history(now: int, finished_before: int, limit: int) -> Program[int]:
-    rows = yield query("purge_history", finished_before=finished_before, limit=limit)
+def purge_history(
+    now: int, finished_before: int, limit: int, statuses: Sequence[RunStatus] | None = None
+) -> Program[int]:
+    wanted = [status.value for status in (ENDS if statuses is None else statuses)]
+    rows = yield query("purge_history", finished_before=finished_before, limit=limit, statuses=wanted)
     if rows:
         ids = [row[0] for row in rows]
         yield group(query("purge_attempts", ids=ids), query("purge_redrives", ids=ids))

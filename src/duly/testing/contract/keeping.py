@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from duly.core.run import Completed, Hold
+from duly.core.policy import Overlap
+from duly.core.run import Completed, Hold, RunStatus
 from duly.core.timing import Cron, Every, Once
+from duly.store.values import RunFilter
 from duly.testing.contract.access import Access
 from duly.testing.contract.trial import Trial
 
@@ -39,6 +41,32 @@ class TestPurging:
         assert await trial.store.purge_history(finished_before=ended_at, limit=10) == 0
         assert await trial.store.purge_history(finished_before=ended_at + 1, limit=2) == 2
         assert await trial.store.purge_history(finished_before=ended_at + 1, limit=2) == 1
+        assert await trial.runs(put) == []
+
+    async def test_each_status_may_be_kept_for_its_own_time(self, trial: Trial) -> None:
+        put = await trial.put(overlap=Overlap.SKIP)
+        for _ in range(2):
+            trial.clock.move(minutes=1)
+            await trial.fire()
+        worker = await trial.worker()
+        await worker.complete(await worker.claim_one())
+        await trial.enqueue(max_attempts=1)
+        await worker.fail(await worker.claim_one())
+        cancelled = await trial.enqueue()
+        await trial.store.request_cancel(cancelled.id)
+        trial.clock.move(seconds=1)
+
+        async def purge(*statuses: RunStatus) -> list[str]:
+            before = {run.id: run.status.value for run in (await trial.store.list_runs(RunFilter(), limit=50)).items}
+            await trial.store.purge_history(finished_before=trial.clock.now(), limit=10, statuses=statuses)
+            after = {run.id for run in (await trial.store.list_runs(RunFilter(), limit=50)).items}
+            return sorted(before[id] for id in before.keys() - after)
+
+        assert await purge() == []
+        assert await purge(RunStatus.SKIPPED) == ["skipped"]
+        assert await purge(RunStatus.COMPLETED, RunStatus.CANCELLED) == ["cancelled", "completed"]
+        assert await purge(RunStatus.SKIPPED, RunStatus.COMPLETED) == []
+        assert await purge(RunStatus.FAILED) == ["failed"]
         assert await trial.runs(put) == []
 
     async def test_open_runs_are_never_purged(self, trial: Trial) -> None:

@@ -7,6 +7,7 @@ WHERE id = ANY (ARRAY(
         FROM duly_history
         WHERE id < rpad(lpad(to_hex(:finished_before::bigint), 12, '0'), 32, '0')::uuid
           AND finished_at < :finished_before::bigint
+          AND status = ANY (:statuses::text[])
         ORDER BY id
         LIMIT :limit::bigint
     )
@@ -16,6 +17,7 @@ WHERE id = ANY (ARRAY(
         FROM duly_history
         WHERE kind IN ('direct', 'manual') AND substr(id::text, 15, 1) <> '7'
           AND finished_at < :finished_before::bigint
+          AND status = ANY (:statuses::text[])
         ORDER BY finished_at
         LIMIT :limit::bigint
     )

@@ -6,6 +6,7 @@ WHERE id IN (
         SELECT id FROM duly_history
         WHERE id < printf('%08x-%04x', :finished_before >> 16, :finished_before & 65535)
           AND finished_at < :finished_before
+          AND status IN (SELECT value FROM json_each(:statuses))
         ORDER BY id
         LIMIT :limit
     )
@@ -13,6 +14,7 @@ WHERE id IN (
     SELECT id FROM (
         SELECT id FROM duly_history
         WHERE kind IN ('direct', 'manual') AND substr(id, 15, 1) <> '7' AND finished_at < :finished_before
+          AND status IN (SELECT value FROM json_each(:statuses))
         ORDER BY finished_at
         LIMIT :limit
     )
