@@ -54,6 +54,9 @@ async def test_only_the_revision_that_was_read_is_changed(api: httpx2.AsyncClien
         stale = await api.request(method, "/calendars/c", json=body, headers={"If-Match": '"1"'})
         assert (stale.status_code, stale.json()["revision"]) == (412, 2)
     assert (await api.put("/calendars/none", json={}, headers={"If-Match": '"1"'})).status_code == 404
+    assert (await api.put("/calendars/c", json={}, headers={"If-Match": '"7", "2"'})).json()["revision"] == 3
+    assert (await api.put("/calendars/c", json={}, headers={"If-None-Match": "*"})).status_code == 412
+    assert (await api.put("/calendars/new", json={}, headers={"If-None-Match": "*"})).status_code == 201
 
 
 @pytest.mark.parametrize(
@@ -106,7 +109,7 @@ async def test_a_preview_and_the_upcoming_windows_tell_what_is_excluded(api: htt
     await api.put("/calendars/br-holidays", json=HOLIDAYS)
     asked = {"cronExpression": "0 2 * * *", "after": "2026-11-18T12:00:00Z", "count": 3, "excludeDates": ["2026-11-19"]}
     seen = (await api.post("/schedules:preview", json=asked | {"calendars": ["br-holidays"]})).json()
-    assert [(one["note"], one["excluded"]) for one in seen["items"]] == [
+    assert [(one["note"], one.get("excluded", False)) for one in seen["items"]] == [
         ("excluded by its own dates", True),
         ("excluded by br-holidays", True),
         (None, False),

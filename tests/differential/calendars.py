@@ -33,7 +33,7 @@ class CalendarModel:
         now = to_datetime(self._clock.now())
         before = self.calendars.get((new.tenant, new.name))
         if before is None:
-            if if_revision is not None:
+            if if_revision:
                 raise CalendarNotFound.named(new.name)
             made = Calendar(
                 id=new.id,

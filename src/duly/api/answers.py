@@ -218,13 +218,15 @@ def calendar_answer(calendar: Calendar) -> CalendarAnswer:
 
 def upcoming_answer(window: Any) -> UpcomingAnswer:
     local = window.local_time
-    return {
+    answer: UpcomingAnswer = {
         "windowAt": at(window.window_at),
         "fireAt": at(window.fire_at),
         "localTime": local if isinstance(local, str) else local.isoformat(),
         "note": window.note,
-        "excluded": window.excluded,
     }
+    if window.excluded:
+        answer["excluded"] = True
+    return answer
 
 
 def preview_answer(timing: Timing, timezone: str, windows: Sequence[Any]) -> PreviewAnswer:

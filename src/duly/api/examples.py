@@ -234,7 +234,13 @@ _WINDOWS: list[Mapping[str, Any]] = [
         "fireAt": "2027-03-28T01:00:00Z",
         "localTime": "2027-03-28T03:00:00+02:00",
         "note": "02:30 does not exist that day (clocks go forward); fires at 03:00",
-        "excluded": False,
+    },
+    {
+        "windowAt": "2027-03-29T00:30:00Z",
+        "fireAt": "2027-03-29T00:30:00Z",
+        "localTime": "2027-03-29T02:30:00+02:00",
+        "note": "excluded by de-holidays",
+        "excluded": True,
     },
 ]
 _NOT_LISTED = {"jobPayload", "attempts", "lastError", "payload", "result"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable
 
 from .problems import BAD_HEADER
 from .replies import Refused
@@ -31,6 +32,19 @@ def asks_for_none(header: bytes) -> bool:
     """Whether ``If-None-Match`` is ``*``: do it only where nothing is there. Other values are for caches."""
     text = header.decode("latin-1").strip()
     return text == "*" or not _tags(text, "If-None-Match")
+
+
+async def meant(match: Match | None, present: Callable[[], Awaitable[int]], *, gone: bool = False) -> int | None:
+    """The one revision that a request is meant for; of several that fit, the present one.
+
+    ``*`` is whatever is there, and something has to be, unless it may be ``gone`` already.
+    """
+    if match is None or (gone and not match):
+        return None
+    if len(match) == 1:
+        return min(match)
+    there = await present()
+    return None if not match else there if there in match else min(match)
 
 
 def _tags(text: str, name: str) -> list[str]:

@@ -7,6 +7,7 @@ from duly.app import Duly
 from . import queries
 from .bodies import CalendarBody
 from .http import Call
+from .matching import NEVER, meant
 from .operations import calendars
 from .replies import Reply
 from .route import Route
@@ -23,7 +24,8 @@ async def _get(app: Duly, call: Call) -> Reply:
 
 
 async def _put(app: Duly, call: Call) -> Reply:
-    put = await calendars.put_calendar(app, call.ref, call.body, call.query, call.if_revision)
+    revision = NEVER if call.if_absent else await _revision(app, call)
+    put = await calendars.put_calendar(app, call.ref, call.body, call.query, revision)
     made = put.calendar
     if put.created:
         return Reply(made, 201, made["revision"], f"/calendars/{made['name']}")
@@ -31,8 +33,17 @@ async def _put(app: Duly, call: Call) -> Reply:
 
 
 async def _delete(app: Duly, call: Call) -> Reply:
-    await calendars.delete_calendar(app, call.ref, call.query, call.if_revision)
+    await calendars.delete_calendar(app, call.ref, call.query, await _revision(app, call, gone=True))
     return Reply(status=204)
+
+
+async def _revision(app: Duly, call: Call, *, gone: bool = False) -> int | None:
+    """The one revision that the request is meant for."""
+
+    async def present() -> int:
+        return (await calendars.get_calendar(app, call.ref, call.query))["revision"]
+
+    return await meant(call.if_match, present, gone=gone)
 
 
 CALENDARS = (

@@ -25,6 +25,7 @@ from .bodies import (
     TriggerBody,
 )
 from .http import Call, Run
+from .matching import meant
 from .operations import dead, runs, schedules
 from .replies import Reply
 from .route import SCHEDULE_CODES, TIMING_CODES, Route
@@ -138,17 +139,12 @@ async def _cancel_run(app: Duly, call: Call) -> Reply:
 
 
 async def _revision(app: Duly, call: Call, *, gone: bool = False) -> int | None:
-    """The one revision that the request is meant for; of several that fit, the present one.
+    """The one revision that the request is meant for."""
 
-    ``*`` is whatever is there, and something has to be, unless it may be ``gone`` already.
-    """
-    match = call.if_match
-    if match is None or (gone and not match):
-        return None
-    if len(match) == 1:
-        return min(match)
-    present = (await schedules.find(app, call.ref)).revision
-    return None if not match else present if present in match else min(match)
+    async def present() -> int:
+        return (await schedules.find(app, call.ref)).revision
+
+    return await meant(call.if_match, present, gone=gone)
 
 
 def _made(answer: ScheduleAnswer) -> Reply:

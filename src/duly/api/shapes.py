@@ -211,7 +211,9 @@ class UpcomingAnswer(TypedDict):
     fireAt: Annotated[Instant, Meta(description="the same with jitter")]
     localTime: Annotated[str, Meta(description="what the wall clock of the schedule's zone shows")]
     note: Annotated[str | None, Meta(description="what a change of the clocks or a calendar did to it, in words")]
-    excluded: Annotated[bool, Meta(description="whether it is passed over; the note says by what")]
+    excluded: NotRequired[
+        Annotated[Literal[True], Meta(description="it is passed over; the note says by what. Absent where it fires")]
+    ]
 
 
 class RateLimitAnswer(TypedDict):

@@ -52,7 +52,7 @@ class Calendars:
 
         ``dates`` are single ones, ``ranges`` pairs of a first and a last, ``yearly`` come every year. Each is a
         ``date`` or text: ``2026-12-25``, ``2026-12-24..2027-01-02``, ``12-25``. With ``if_revision`` nothing is
-        created, and RevisionStale is raised where somebody else came first.
+        created, and RevisionStale is raised where somebody else came first; of 0 there must be no calendar yet.
         """
         new = NewCalendar(
             id=self._chance.id(self._clock),

@@ -160,7 +160,8 @@ class Calendars(Protocol):
     async def put_calendar(self, new: NewCalendar, *, if_revision: int | None = None) -> PutCalendar:
         """Make the calendar of this tenant and name what is given, or leave it if it is so already.
 
-        It holds for every window that has not fired. With ``if_revision`` one of that revision must be there.
+        It holds for every window that has not fired. With ``if_revision`` one of that revision must be there, of 0
+        none.
         """
         ...
 

@@ -132,7 +132,7 @@ def put_calendar(now: int, new: NewCalendar, if_revision: int | None) -> Program
             )
             yield query("update_calendar", **_changed(after))
             return PutCalendar(after, created=False, changed=True)
-        if if_revision is not None:
+        if if_revision:  # of 0 there must be none
             raise CalendarNotFound.named(new.name)
         made = Calendar(
             id=new.id,
