@@ -1,0 +1,121 @@
+"""What a store promises to the engine: to fire, to claim and settle, to keep sessions, and to keep the house."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from duly.core.policy import Retry
+from duly.core.rules.firing import FireRules
+from duly.core.rules.suspects import ONE, Room
+from duly.core.run import RunStatus
+
+from .values import (
+    NO_RETRIES,
+    Beat,
+    Claimed,
+    Fired,
+    Grab,
+    Instance,
+    Recovered,
+    Settled,
+    Settlement,
+)
+
+
+class Firing(Protocol):
+    async def fire_due(
+        self, *, limit: int, rules: FireRules, grab: Grab | None = None, expected: tuple[float, float] | None = None
+    ) -> Fired:
+        """Fire up to ``limit`` due windows in one transaction, and say when the next is due.
+
+        With ``grab``, runs that its session could claim at once are born claimed: one transaction instead of two.
+        Those of a queue with limits, or of a paused one, are not: only a claim asks whether there is room.
+        Where the store's clock is not between the ``expected`` instants, it has leapt, and nothing fires.
+
+        A schedule that cannot be planned is set aside with its error and stays due; the others fire.
+        """
+        ...
+
+    async def set_aside_next(self, error: str) -> None:
+        """Put off the single most overdue schedule: the database itself refused its window."""
+        ...
+
+
+class Claiming(Protocol):
+    async def claim_runs(self, session: int, *, jobs: Sequence[str], limit: int, suspects: Room = ONE) -> Claimed:
+        """Give a live session up to ``limit`` due runs of jobs it knows; fence and attempt grow by one.
+
+        Runs whose last attempt was lost are suspects: the session gets no more of them than it has room for. Of a
+        queue with limits the whole fleet together gets no more than they allow, of a paused one nothing.
+        """
+        ...
+
+    async def settle(self, settlements: Sequence[Settlement]) -> Settled:
+        """Write the ends of attempts in one transaction; answer the runs that were lost.
+
+        A settlement whose (run, fence, session) no longer holds changes nothing: that attempt is a zombie. One that
+        finds itself settled already was merely repeated, and is not lost.
+        """
+        ...
+
+
+class Sessions(Protocol):
+    async def open_session(self, instance: Instance, *, lease_ms: int) -> int:
+        """Register an instance, and let go of runs that waited for a job it knows. Answers the store's now."""
+        ...
+
+    async def beat(self, session: int, *, lease_ms: int) -> Beat:
+        """Extend the session's lease and answer what it holds."""
+        ...
+
+    async def close_session(self, session: int) -> int:
+        """Give back at once what the session still holds, without spending an attempt; answer how many runs."""
+        ...
+
+    async def take_lost(self, *, limit: int, rules: FireRules, retries: Mapping[str, Retry] = NO_RETRIES) -> Recovered:
+        """Settle, as lost, the runs of sessions whose lease ran out or whose process is gone, and overdue ones.
+
+        ``retries`` are the policies of jobs, for runs whose schedule has none or that have no schedule.
+        """
+        ...
+
+    async def list_instances(self) -> list[Instance]: ...
+
+    async def take_lease(self, role: str, session: int, *, lease_ms: int) -> int | None:
+        """Take or renew a role's lease; answer its term, or None while another session holds it."""
+        ...
+
+
+class Keeping(Protocol):
+    async def hold_unknown_jobs(self) -> Sequence[tuple[str, int]]:
+        """Set aside due runs of jobs that no live instance knows; answer each such job and its runs."""
+        ...
+
+    async def end_unheard_topics(self, *, patience_ms: int, limit: int) -> Sequence[tuple[str, str]]:
+        """Complete, with reason ``no_listener``, set-aside runs of topics; answer each run and its topic.
+
+        They are those due for longer than ``patience_ms``, while workers live of which none listens to the topic.
+        """
+        ...
+
+    async def purge_history(
+        self, *, finished_before: int, limit: int, statuses: Sequence[RunStatus] | None = None
+    ) -> int:
+        """Delete up to ``limit`` of the oldest ended runs, of these statuses or of all; answer how many."""
+        ...
+
+    async def purge_schedules(self, *, ended_before: int, limit: int) -> int:
+        """Delete up to ``limit`` schedules that were deleted, or one-shots that ended, before an instant."""
+        ...
+
+    async def release_stuck_lanes(self, *, limit: int) -> int:
+        """Release held runs whose lane has a free place; answer how many.
+
+        The settle that frees a place releases the next run. This finds what an edit of the policy left behind.
+        """
+        ...
+
+    async def resume_expired_pauses(self, *, limit: int) -> int:
+        """Resume the schedules whose pause has reached its end."""
+        ...
