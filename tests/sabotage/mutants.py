@@ -12,6 +12,8 @@ CONTRACT_PG = ("tests/contract/test_store_contract.py", "-k", "postgres and not 
 BESIDE_PG = ("tests/contract/test_side_by_side.py", "-k", "postgres")
 REDRIVING = (CONTRACT[0], "-k", "sqlite-memory and (Redriv or Dead)")
 REDRIVING_PG = (CONTRACT[0], "-k", "postgres and not wheel and (Redriv or Dead)")
+CALENDARS = (CONTRACT[0], "-k", "sqlite-memory and (Calendars or Excluded)")
+CALENDARS_PG = (CONTRACT[0], "-k", "postgres and not wheel and (Calendars or Excluded)")
 ENGINE = ("tests/engine", "-k", "sqlite")
 
 
@@ -180,5 +182,38 @@ MUTANTS = (
             ),
         ),
         ((CONTRACT[0], "-k", "sqlite-memory and settle_deaths"),),
+    ),
+    Mutant(
+        "calendar-kept-for-ever",
+        "a calendar that was read once is not asked for again",
+        _queries("sqlite", ("read_calendars",), " AND c.revision IS asked.revision", ""),
+        (CALENDARS,),
+    ),
+    Mutant(
+        "calendar-by-revision-alone",
+        "a calendar that was deleted and made again is taken for the one before",
+        _queries("sqlite", ("read_calendars",), "c.id IS asked.id AND ", ""),
+        (CALENDARS,),
+    ),
+    Mutant(
+        "calendar-not-held",
+        "a schedule that is made does not hold the calendar it names, and a delete beside it sees nobody",
+        _queries("postgres", ("hold_calendars",), "FOR KEY SHARE OF c", ""),
+        (CALENDARS_PG,),
+    ),
+    Mutant(
+        "excluded-dates-across-a-change",
+        "local dates are thought to follow one another also where the clocks change",
+        (
+            ("src/duly/core/rules/excluding.py", "min(until // 1000, stretch.end - 1)", "until // 1000"),
+            ("src/duly/core/rules/excluding.py", "min(midnight, stretch.end) * 1000", "midnight * 1000"),
+        ),
+        (("tests/core/rules/test_excluding.py",),),
+    ),
+    Mutant(
+        "excluded-stand-in",
+        "a due window that is excluded counts as the catch-up of a missed one",
+        (("src/duly/core/rules/excluding.py", "if len(spans) == 1 else OpenWindows(definition, windows, kept)", ""),),
+        (("tests/core/rules/test_excluding.py",),),
     ),
 )

@@ -100,6 +100,19 @@ def test_a_window_moved_out_of_a_gap_has_the_date_it_fires_on():
     assert Exclusions(definition, [on("2011-12-30")]).excludes(first) is None
 
 
+def test_a_date_that_comes_back_when_the_clocks_go_back_is_excluded_again():
+    # In 2010 St. John's went back at 00:01, so that a minute of the 7th lies between two parts of the 6th.
+    definition = define(Cron("* * * * *", "America/St_Johns"), catch_up=CatchUp(Missed.SKIP, timedelta(days=7)))
+    first, now = at("2010-11-07T02:20:00Z"), at("2010-11-07T03:40:30Z")
+    made = fire_without(on("2010-11-06"), cursor_at(first), definition, now)
+    assert [(reason, windows) for reason, _, _, windows in skips_of(made)] == [
+        ("excluded", 10),
+        ("missed", 1),
+        ("excluded", 59),
+        ("missed", 11),
+    ]
+
+
 def test_a_one_shot_on_an_excluded_date_is_skipped_and_over():
     definition = define(Once(to_datetime(T0 + DAY)))
     made = fire_without(on("2026-01-06"), created(definition), definition, T0 + DAY)
