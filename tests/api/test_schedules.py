@@ -138,7 +138,7 @@ async def test_patch_merges_and_answers_the_new_revision(api: httpx2.AsyncClient
     assert {name for name in before if before[name] != answer.json()[name]} == {"priority", "revision", "updatedAt"}
 
 
-@pytest.mark.parametrize("etag", ['"1"', '"7"', 'W/"2"', '"x"', "nonsense"])
+@pytest.mark.parametrize("etag", ['"1"', '"7"', 'W/"2"', '"x"'])
 async def test_another_revision_than_the_present_one_is_412(api: httpx2.AsyncClient, etag: str) -> None:
     await made(api, key="k")
     now = (await api.patch("/schedules/k", json={"priority": 1}, headers={"If-Match": "*"})).json()
