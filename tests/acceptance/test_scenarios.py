@@ -84,3 +84,41 @@ async def test_g1_ten_creates_of_one_client_request_id_at_once_make_one_schedule
             await create("after-its-end")
         assert [schedule.id async for schedule in app.schedules.iterate()] == [made.id]
         assert len((await app.runs.list()).items) == 1
+
+
+async def test_i9_a_cancel_by_filter_touches_only_what_matches_and_lives(url: str) -> None:
+    app = Duly(url, settings=Settings(poll=0.05))
+    begun = asyncio.Event()
+
+    @app.job("quick")
+    async def quick() -> None: ...
+
+    @app.job("slow", retry=Retry(max_attempts=5))
+    async def slow(run: RunContext) -> None:
+        begun.set()
+        await run.wait_cancelled()
+
+    past = Once(datetime(2000, 1, 1, tzinfo=UTC), on_past="fire")
+    async with app:
+        done = await app.schedules.create("done", past, job="quick", tags=["etl"])
+        await app.schedules.create("waits", Every("1h"), job="quick", tags=["etl"])
+        running = await app.schedules.create("runs", past, job="slow", tags=["etl"], timeout=0.5)
+        await app.schedules.create("other", Every("1h"), job="quick", tags=["mail"])
+
+        async def completed() -> bool:
+            found = await app.schedules.get(done.id)
+            return found is not None and found.status == "completed"
+
+        await until(completed)
+        await asyncio.wait_for(begun.wait(), 20)
+        before = {schedule.key: schedule async for schedule in app.schedules.iterate()}
+        cancelled = await app.schedules.cancel_many(tag="etl", by="ann")
+        after = {schedule.key: schedule async for schedule in app.schedules.iterate()}
+        assert cancelled.changed == 2
+        assert {key: schedule.status.value for key, schedule in after.items()} == {
+            "done": "completed", "waits": "cancelled", "runs": "cancelled", "other": "pending",
+        }  # fmt: skip
+        assert (after["done"], after["other"]) == (before["done"], before["other"])
+        (run,) = (await app.runs.list(schedule=running.id)).items
+        ended = await app.runs.wait(run.id, timeout=30)
+    assert (ended.status, ended.attempt) == (RunStatus.FAILED, 1), "its attempt may finish, and gets no other"

@@ -14,6 +14,7 @@ from duly.core.policy import CatchUp, Missed, Overlap
 from duly.core.rules import editing
 from duly.core.schedule import ScheduleStatus
 from duly.core.timing import Every, Jitter, Once
+from duly.store.values import RunFilter
 from duly.testing.clock import ManualClock
 from duly.testing.contract.access import Access
 from duly.testing.contract.trial import Trial
@@ -243,6 +244,19 @@ class TestFiring:
         trial.clock.move(minutes=1)
         assert [((await trial.fire(limit=2)).runs) for _ in range(4)] == [2, 2, 1, 0]
         assert [len(await trial.runs(put)) for put in puts] == [1] * 5
+
+    async def test_what_has_waited_longest_fires_first(self, trial: Trial) -> None:
+        for second in (40, 10, 30, 20):
+            await trial.put(f"s{second}", Once(f"2026-01-05T00:00:{second}Z"))
+        trial.clock.move(minutes=1)
+        order: list[str] = []
+        seen: set[str] = set()
+        for _ in range(4):
+            assert (await trial.fire(limit=1)).runs == 1
+            fired = (await trial.store.list_runs(RunFilter(), limit=10)).items
+            order += [str(run.window_key).split(":")[1] for run in fired if run.id not in seen]
+            seen |= {run.id for run in fired}
+        assert order == ["s10", "s20", "s30", "s40"]
 
     async def test_a_full_batch_says_that_there_may_be_more(self, trial: Trial) -> None:
         for n in range(3):
