@@ -100,6 +100,10 @@ class RestNames:
         return self.definition.fire_current_window
 
     @property
+    def fairness_key(self) -> str | None:
+        return self.definition.fairness_key
+
+    @property
     def fired_at(self) -> datetime | None:
         return to_datetime(self.cursor.last_fired_at)
 
