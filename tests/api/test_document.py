@@ -25,7 +25,7 @@ DOCUMENT = document()
 # Raised where no request comes by: inside a process, or by a client.
 ELSEWHERE = {
     "WAIT_TIMEOUT", "LEASE_LOST", "CONFIGURATION_INVALID", "SCHEMA_MISMATCH", "DULY_ERROR",
-    "SERVER_UNREACHABLE", "SERVER_ERROR", "NOT_AUTHORISED",
+    "SERVER_UNREACHABLE", "SERVER_ERROR", "NOT_AUTHORISED", "PORT_TAKEN",
 }  # fmt: skip
 
 

@@ -70,6 +70,7 @@ class Method:
     needs_body: bool = False
     takes_query: bool = False
     keyed: bool = False
+    if_match: bool = False
 
 
 class Endpoint:
@@ -133,7 +134,7 @@ class Endpoint:
             ref=scope.get("path_params", {}).get("ref", ""),
             query=query,
             body=body,
-            if_match=None if match is None else read_match(match),
+            if_match=read_match(match) if match is not None and method.if_match else None,
             if_absent=none_match is not None and asks_for_none(none_match),
             root=scope.get("root_path", ""),
         )

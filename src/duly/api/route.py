@@ -52,6 +52,7 @@ class Route:
             needs_body=takes_body and self.body_needed,
             takes_query=bool(self.query),
             keyed=self.keyed,
+            if_match=self.if_match,
         )
 
     @property

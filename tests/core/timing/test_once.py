@@ -82,7 +82,7 @@ def test_what_names_no_instant_is_refused(at):
     ],
 )
 def test_a_local_time_is_placed_like_a_cron_fire(local, zone, expected):
-    assert Once.local(local, zone) == Once(expected)
+    assert Once.local(local, zone) == Once(expected, timezone=zone)
 
 
 def test_a_local_time_keeps_its_milliseconds():
