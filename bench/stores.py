@@ -87,7 +87,10 @@ class Stores:
             return
         path = Path(url.removeprefix("sqlite:///"))
         for file in path.parent.glob(f"{path.name}*"):
-            file.unlink()
+            if file.is_dir():
+                shutil.rmtree(file)
+            else:
+                file.unlink()
 
     def _administer(self, statement: str) -> None:
         with psycopg.connect(self.server.url, autocommit=True) as connection:
