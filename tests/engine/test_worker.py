@@ -306,3 +306,21 @@ async def test_e8_an_observer_that_raises_changes_no_run(lab: Lab) -> None:
     schedule = await lab.create("k", Every(seconds=10))
     await lab.clock.advance(seconds=30)
     assert [run.status for run in await lab.runs(schedule)] == [RunStatus.COMPLETED] * 3
+
+
+async def test_work_goes_on_as_soon_as_ends_that_piled_up_are_written(lab: Lab) -> None:
+    done: list[str] = []
+
+    @lab.job("work")
+    async def work(run: RunContext) -> None:
+        done.append(run.id)
+
+    opened = lab.store.gate("settle")
+    await lab.start(settings=Settings(concurrency=2, poll=600, heartbeat=600, lease=1800))
+    asked = await lab.store.enqueue([lab.request("work", {}) for _ in range(30)])
+    await lab.clock.advance(seconds=601)  # the poll: nobody was told of the runs
+    piled_up = len(done)
+    assert 4 < piled_up < 30, "it stopped, because the store took no ends"
+    opened.set()
+    await lab.clock.advance(seconds=1)
+    assert len(done) == len(asked), "and went on without waiting for the next poll"

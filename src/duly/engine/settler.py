@@ -77,6 +77,8 @@ class Settler:
                 taken, self._waiting = self._waiting[:LARGEST_BATCH], self._waiting[LARGEST_BATCH:]
                 self._in_flight = taken
                 await self._write(taken)
+                self._in_flight = []
+                self._on_written(taken)
         finally:
             self._in_flight = []
             self._flushing = None
@@ -105,7 +107,6 @@ class Settler:
                 self._on_ended(settled.ended)
             if settled.released:
                 self._on_released()
-            self._on_written(taken)
             return
 
     async def _isolate(self, taken: list[Settlement]) -> None:

@@ -76,7 +76,7 @@ class Worker:
 
     async def _claim(self, session: int, places: Places) -> float:
         poll, asked_at = self._settings.poll, self._clock.steady()
-        if places.crowded(asked_at, poll) or self._settler.backlog > 2 * self._settings.concurrency:
+        if places.crowded(asked_at, poll) or self._backed_up:
             places.waiting = True
             return poll
         places.claimed_at = asked_at
@@ -103,10 +103,18 @@ class Worker:
         return min(poll, max(0.0005, (claimed.next_due_at - claimed.now) / 1000 - passed))
 
     def freed(self, settlements: Sequence[Settlement]) -> None:
-        """Ends were written: claim again if one of them made room in a queue that held us back."""
+        """Ends were written: claim again if that made room, in a limited queue or behind ends that piled up."""
+        if not self._backed_up:
+            self._wake_if_waiting(self._on_loop)
+            self._wake_if_waiting(self._in_threads)
         held_back = self._on_loop.held_back | self._in_threads.held_back
         if held_back and any(settlement.claim.queue in held_back for settlement in settlements):
             self._wake()
+
+    @property
+    def _backed_up(self) -> bool:
+        """Whether so many ends wait to be written that more work would only pile up behind them."""
+        return self._settler.backlog > 2 * self._settings.concurrency
 
     def reserve(self, most: int) -> Grab | None:
         """Offer free places to a fire, unless runs are waiting that came before; ``take`` must follow."""
