@@ -13,6 +13,8 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from duly.app import Duly
+from duly.core import credential
+from duly.core.credential import ANYBODY, Caller
 from duly.core.errors import DulyError, OutcomeUnknown, PayloadTooLarge, StoreError
 
 from .findings import Findings
@@ -52,6 +54,7 @@ class Call:
     root: str = ""
     id: str | None = None
     """What the request makes is to have this id, where the client named the request."""
+    caller: Caller = ANYBODY
 
 
 Run = Callable[[Duly, Call], Awaitable[Reply]]
@@ -71,6 +74,7 @@ class Method:
     takes_query: bool = False
     keyed: bool = False
     if_match: bool = False
+    scope: credential.Scope | None = None
 
 
 class Endpoint:

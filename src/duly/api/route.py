@@ -8,6 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from duly.core.credential import Scope
+
 from . import queries
 from .http import Method, Run
 
@@ -24,7 +26,10 @@ SCHEDULE_CODES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """One row. ``codes`` are its own problems; those of every request are not repeated here."""
+    """One row. ``codes`` are its own problems; those of every request are not repeated here.
+
+    ``scope`` is what a caller needs; a route without one is open to nobody once callers must say who they are.
+    """
 
     method: str
     path: str
@@ -32,6 +37,7 @@ class Route:
     summary: str
     said: str = ""
     run: Run
+    scope: Scope | None = None
     answer: Any = None
     status: int = 200
     also: int | None = None
@@ -53,6 +59,7 @@ class Route:
             takes_query=bool(self.query),
             keyed=self.keyed,
             if_match=self.if_match,
+            scope=self.scope,
         )
 
     @property

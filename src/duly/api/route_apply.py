@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from duly.app import Duly
+from duly.core.credential import Scope
 
 from .bodies import ApplyBody
 from .http import Call
@@ -24,6 +25,7 @@ APPLY = Route(
     said="Create or replace each by its key. Everything is checked before anything is changed; the second time "
     "changes nothing. What belongs to the `set` and is not here any more is pruned if that is asked for.",
     run=_apply,
+    scope=Scope.WRITE,
     body=ApplyBody,
     answer=ApplyAnswer,
     codes=(*SCHEDULE_CODES, "SCHEDULE_CLIENT_REQUEST_ID_IN_USE"),

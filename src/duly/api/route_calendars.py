@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from duly.app import Duly
+from duly.core.credential import Scope
 
 from . import queries
 from .bodies import CalendarBody
@@ -53,6 +54,7 @@ CALENDARS = (
         name="listCalendars",
         summary="List calendars, oldest first",
         run=_list,
+        scope=Scope.READ,
         query=queries.CALENDARS,
         answer=CalendarPage,
     ),
@@ -62,6 +64,7 @@ CALENDARS = (
         name="getCalendar",
         summary="Look at a calendar",
         run=_get,
+        scope=Scope.READ,
         query=queries.CALENDAR,
         answer=CalendarAnswer,
         etag=True,
@@ -74,6 +77,7 @@ CALENDARS = (
         said="Create a calendar by its name, or make it exactly what is given. It holds at once for every window that "
         "has not fired, of every schedule that names it.",
         run=_put,
+        scope=Scope.ADMIN,
         query=queries.CALENDAR,
         body=CalendarBody,
         answer=CalendarAnswer,
@@ -87,6 +91,7 @@ CALENDARS = (
         name="deleteCalendar",
         summary="Delete a calendar that no schedule names; twice is fine",
         run=_delete,
+        scope=Scope.ADMIN,
         query=queries.CALENDAR,
         status=204,
         if_match=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from duly.app import Duly
+from duly.core.credential import Scope
 
 from .http import Call
 from .operations.instances import list_instances
@@ -21,5 +22,6 @@ INSTANCES = Route(
     name="listInstances",
     summary="List the processes that are alive",
     run=_instances,
+    scope=Scope.ADMIN,
     answer=InstancePage,
 )

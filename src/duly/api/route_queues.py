@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from duly.app import Duly
+from duly.core.credential import Scope
 
 from .bodies import NoBody, QueueBody, QueuePauseBody
 from .http import Call
@@ -43,6 +44,7 @@ QUEUES: tuple[Route, ...] = (
         name="listQueues",
         summary="List queues that were set up or have open runs, by name",
         run=_list,
+        scope=Scope.READ,
         answer=QueuePage,
     ),
     Route(
@@ -51,6 +53,7 @@ QUEUES: tuple[Route, ...] = (
         name="getQueue",
         summary="Look at a queue",
         run=_get,
+        scope=Scope.READ,
         answer=QueueAnswer,
     ),
     Route(
@@ -59,6 +62,7 @@ QUEUES: tuple[Route, ...] = (
         name="putQueue",
         summary="Limit a queue exactly so; a pause stays",
         run=_put,
+        scope=Scope.ADMIN,
         body=QueueBody,
         answer=QueueAnswer,
     ),
@@ -68,6 +72,7 @@ QUEUES: tuple[Route, ...] = (
         name="patchQueue",
         summary="Change some limits of a queue",
         run=_patch,
+        scope=Scope.ADMIN,
         body=QueueBody,
         answer=QueueAnswer,
     ),
@@ -77,6 +82,7 @@ QUEUES: tuple[Route, ...] = (
         name="pauseQueue",
         summary="Let nothing of a queue start; schedules go on firing, and their runs wait",
         run=_pause,
+        scope=Scope.ADMIN,
         body=QueuePauseBody,
         body_needed=False,
         answer=QueueAnswer,
@@ -87,6 +93,7 @@ QUEUES: tuple[Route, ...] = (
         name="resumeQueue",
         summary="Let the runs of a queue start again",
         run=_resume,
+        scope=Scope.ADMIN,
         body=NoBody,
         body_needed=False,
         answer=QueueAnswer,

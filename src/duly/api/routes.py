@@ -8,16 +8,14 @@ from __future__ import annotations
 from msgspec import Struct
 
 from duly.app import Duly
+from duly.core.credential import Scope
 
 from . import queries
 from .bodies import (
-    AcknowledgeManyBody,
     NoBody,
     PatchBody,
     PauseBody,
     PreviewBody,
-    RedriveBody,
-    RedriveManyBody,
     RescheduleBody,
     ResumeBody,
     RunBody,
@@ -26,15 +24,15 @@ from .bodies import (
 )
 from .http import Call, Run
 from .matching import meant
-from .operations import dead, runs, schedules
+from .operations import runs, schedules
 from .replies import Reply
 from .route import SCHEDULE_CODES, TIMING_CODES, Route
 from .route_apply import APPLY
 from .route_calendars import CALENDARS
+from .route_dead import DEAD_LETTERS
 from .route_instances import INSTANCES
 from .route_queues import QUEUES
 from .shapes import (
-    HandledAnswer,
     PreviewAnswer,
     RunAnswer,
     RunPage,
@@ -117,23 +115,6 @@ async def _get_run(app: Duly, call: Call) -> Reply:
     return Reply(await runs.get_run(app, call.ref))
 
 
-async def _redrive_run(app: Duly, call: Call) -> Reply:
-    run = await dead.redrive_run(app, call.ref, call.body)
-    return Reply(run, 202, location=f"/runs/{run['id']}")
-
-
-async def _list_dead(app: Duly, call: Call) -> Reply:
-    return Reply(await dead.list_dead_letters(app, call.query))
-
-
-async def _redrive_dead(app: Duly, call: Call) -> Reply:
-    return Reply(await dead.redrive_dead_letters(app, call.body), 202)
-
-
-async def _acknowledge_dead(app: Duly, call: Call) -> Reply:
-    return Reply(await dead.acknowledge_dead_letters(app, call.body), 202)
-
-
 async def _cancel_run(app: Duly, call: Call) -> Reply:
     return Reply(await runs.cancel_run(app, call.ref, call.body))
 
@@ -162,6 +143,7 @@ def _action(verb: str, summary: str, run: Run, body: type[Struct], *codes: str) 
         name=f"{verb}Schedule",
         summary=summary,
         run=run,
+        scope=Scope.WRITE,
         body=body,
         body_needed=False,
         answer=ScheduleAnswer,
@@ -178,6 +160,7 @@ ROUTES: tuple[Route, ...] = (
         name="createSchedule",
         summary="Create a schedule",
         run=_create,
+        scope=Scope.WRITE,
         body=ScheduleBody,
         answer=ScheduleAnswer,
         status=201,
@@ -190,6 +173,7 @@ ROUTES: tuple[Route, ...] = (
         name="listSchedules",
         summary="List schedules, oldest first",
         run=_list,
+        scope=Scope.READ,
         query=queries.SCHEDULES,
         answer=SchedulePage,
     ),
@@ -199,6 +183,7 @@ ROUTES: tuple[Route, ...] = (
         name="previewTiming",
         summary="Show the windows that a timing would have",
         run=_preview,
+        scope=Scope.READ,
         body=PreviewBody,
         answer=PreviewAnswer,
         codes=(*TIMING_CODES, "CALENDAR_UNKNOWN"),
@@ -210,6 +195,7 @@ ROUTES: tuple[Route, ...] = (
         name="getSchedule",
         summary="Look at a schedule",
         run=_get,
+        scope=Scope.READ,
         answer=ScheduleAnswer,
         etag=True,
     ),
@@ -219,6 +205,7 @@ ROUTES: tuple[Route, ...] = (
         name="patchSchedule",
         summary="Change parts of a schedule",
         run=_patch,
+        scope=Scope.WRITE,
         body=PatchBody,
         answer=ScheduleAnswer,
         if_match=True,
@@ -231,6 +218,7 @@ ROUTES: tuple[Route, ...] = (
         name="putSchedule",
         summary="Create a schedule by key, or replace it",
         run=_put,
+        scope=Scope.WRITE,
         body=ScheduleBody,
         answer=ScheduleAnswer,
         also=201,
@@ -244,6 +232,7 @@ ROUTES: tuple[Route, ...] = (
         name="deleteSchedule",
         summary="Delete a schedule and keep its runs; twice is fine",
         run=_delete,
+        scope=Scope.WRITE,
         query=queries.DELETE,
         status=204,
         if_match=True,
@@ -258,6 +247,7 @@ ROUTES: tuple[Route, ...] = (
         summary="Replace a schedule that never fired by one with another timing",
         said="The answer is the new one, with the key of the old; `replaces` and `replacedBy` link the two.",
         run=_reschedule,
+        scope=Scope.WRITE,
         body=RescheduleBody,
         answer=ScheduleAnswer,
         status=201,
@@ -270,6 +260,7 @@ ROUTES: tuple[Route, ...] = (
         name="triggerSchedule",
         summary="Make a run now, without moving the schedule",
         run=_trigger,
+        scope=Scope.TRIGGER,
         body=TriggerBody,
         body_needed=False,
         answer=RunAnswer,
@@ -283,6 +274,7 @@ ROUTES: tuple[Route, ...] = (
         name="listExecutions",
         summary="List the runs of a schedule, newest first",
         run=_executions,
+        scope=Scope.READ,
         query=queries.EXECUTIONS,
         answer=RunPage,
     ),
@@ -292,6 +284,7 @@ ROUTES: tuple[Route, ...] = (
         name="listUpcoming",
         summary="Show the next windows of a schedule",
         run=_upcoming,
+        scope=Scope.READ,
         query=queries.UPCOMING,
         answer=UpcomingPage,
     ),
@@ -301,6 +294,7 @@ ROUTES: tuple[Route, ...] = (
         name="createRun",
         summary="Run a job once, now or later",
         run=_create_run,
+        scope=Scope.TRIGGER,
         body=RunBody,
         answer=RunAnswer,
         status=202,
@@ -312,6 +306,7 @@ ROUTES: tuple[Route, ...] = (
         name="listRuns",
         summary="List runs, newest first",
         run=_list_runs,
+        scope=Scope.READ,
         query=queries.RUNS,
         answer=RunPage,
     ),
@@ -321,6 +316,7 @@ ROUTES: tuple[Route, ...] = (
         name="getRun",
         summary="Look at a run, by id or window key",
         run=_get_run,
+        scope=Scope.READ,
         answer=WholeRunAnswer,
     ),
     Route(
@@ -329,52 +325,12 @@ ROUTES: tuple[Route, ...] = (
         name="cancelRun",
         summary="End a waiting run, tell a running one to stop",
         run=_cancel_run,
+        scope=Scope.WRITE,
         body=NoBody,
         body_needed=False,
         answer=RunAnswer,
     ),
-    Route(
-        method="POST",
-        path="/runs/{ref}/redrive",
-        name="redriveRun",
-        summary="Let a dead run go again with a fresh budget",
-        said="It is the same run, with its id. Another payload makes a new run, and the dead one stays as it is.",
-        run=_redrive_run,
-        body=RedriveBody,
-        body_needed=False,
-        answer=WholeRunAnswer,
-        status=202,
-        codes=("RUN_NOT_DEAD", "SCHEDULE_RUN_ACTIVE", "CONFLICT"),
-    ),
-    Route(
-        method="GET",
-        path="/dead-letters",
-        name="listDeadLetters",
-        summary="List runs that failed for good, newest first",
-        run=_list_dead,
-        query=queries.DEAD_LETTERS,
-        answer=RunPage,
-    ),
-    Route(
-        method="POST",
-        path="/dead-letters:redrive",
-        name="redriveDeadLetters",
-        summary="Let many dead runs go again, oldest first",
-        run=_redrive_dead,
-        body=RedriveManyBody,
-        answer=HandledAnswer,
-        status=202,
-    ),
-    Route(
-        method="POST",
-        path="/dead-letters:acknowledge",
-        name="acknowledgeDeadLetters",
-        summary="Take runs out of the dead letters",
-        run=_acknowledge_dead,
-        body=AcknowledgeManyBody,
-        answer=HandledAnswer,
-        status=202,
-    ),
+    *DEAD_LETTERS,
     *CALENDARS,
     INSTANCES,
     *QUEUES,
