@@ -15,13 +15,13 @@ _encode = msgspec.json.Encoder().encode
 
 def encode_payload(payload: Any, limit: int) -> str:
     """Write a payload as JSON; NaN, NUL characters, too much depth and too many bytes are refused by name."""
-    if payload == {} and isinstance(payload, dict):
-        return "{}"
-    _check(payload, "payload", DEPTH_LIMIT)
     try:
         text = _encode(payload)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        _check(payload, "payload", DEPTH_LIMIT)
         raise ValidationFailed(f"payload is not JSON: {error}; give plain values", field="payload") from None
+    if _suspect(text):
+        _check(payload, "payload", DEPTH_LIMIT)
     if len(text) > limit:
         raise PayloadTooLarge(
             f"payload has {len(text)} bytes; at most {limit} are allowed: store it elsewhere and pass a reference",
@@ -30,6 +30,14 @@ def encode_payload(payload: Any, limit: int) -> str:
             expected=f"at most {limit} bytes",
         )
     return text.decode()
+
+
+def _suspect(text: bytes) -> bool:
+    """Whether a payload may hold what is refused: most cannot, and need not be walked through.
+
+    NaN and the infinities are written as null, NUL as an escape, and every level of depth has its own bracket.
+    """
+    return b"null" in text or b"\\u0000" in text or text.count(b"{") + text.count(b"[") > DEPTH_LIMIT
 
 
 def _check(value: Any, where: str, depth: int) -> None:

@@ -22,18 +22,18 @@ _VARIANT = {f"{digit:x}": "89ab"[digit & 3] for digit in range(16)}
 
 def uuid7(at: int, entropy: bytes) -> str:
     """Lay out an instant (epoch ms) and ten bytes as a UUIDv7."""
-    tail = int.from_bytes(entropy, "big")
-    bits = (at & _TIME_BITS) << 80 | 0x7 << 76 | (tail >> 68 & 0xFFF) << 64 | 0x2 << 62 | tail & 0x3FFFFFFFFFFFFFFF
-    text = f"{bits:032x}"
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+    return _laid_out(at, entropy.hex())
+
+
+def _laid_out(at: int, tail: str) -> str:
+    # Straight from hex digits: this is called for every window that fires.
+    time = f"{at & _TIME_BITS:012x}"
+    return f"{time[:8]}-{time[8:]}-7{tail[:3]}-{_VARIANT[tail[4]]}{tail[5:8]}-{tail[8:]}"
 
 
 def window_run_id(schedule_id: str, window_at: int) -> str:
     """Name the one run (or skipped row) that a window of a schedule can ever have."""
-    # The layout of uuid7, straight from hex digits: this is called for every window that fires.
-    tail = blake2b(f"{schedule_id}/{window_at}".encode(), digest_size=10).hexdigest()
-    time = f"{window_at & _TIME_BITS:012x}"
-    return f"{time[:8]}-{time[8:]}-7{tail[:3]}-{_VARIANT[tail[4]]}{tail[5:8]}-{tail[8:]}"
+    return _laid_out(window_at, blake2b(f"{schedule_id}/{window_at}".encode(), digest_size=10).hexdigest())
 
 
 def backfill_run_id(operation_id: str, window_at: int) -> str:
