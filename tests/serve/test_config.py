@@ -120,7 +120,7 @@ WRONG = {
         " postgresql://user@host/database"
     ),
     "[api]\nprot = 1": "duly.toml: [api] prot is unknown; did you mean port?",
-    "[api]\nzzz = 1": "duly.toml: [api] zzz is unknown; expected one of allowed_hosts, host, key, port, url",
+    "[api]\nzzz = 1": "duly.toml: [api] zzz is unknown; expected one of allowed_hosts, body_timeout, ",
     "[databas]\nurl = 'x'": "duly.toml: [databas] is unknown; did you mean [database]?",
     "[targets.x]\nurl = 'x'": "duly.toml: [targets] is unknown; expected [api] [database] [log] or [[schedules]]",
     "[api]\nlease = 1": "duly.toml: [api] lease is unknown; lease belongs to the top of the file, above all [sections]",

@@ -30,6 +30,7 @@ class Kind:
         return f"urn:duly:problem:{self.name}"
 
 
+BAD_REQUEST = Kind(400, "invalid-request", "The request cannot be read")
 UNREADABLE = Kind(400, "invalid-json", "The body cannot be read")
 BAD_HEADER = Kind(400, "invalid-header", "A header cannot be read")
 FORBIDDEN = Kind(403, "forbidden", "Not allowed")
@@ -39,13 +40,17 @@ TOO_SLOW = Kind(408, "request-timeout", "The request took too long to arrive")
 CONFLICT = Kind(409, "conflict", "The present state does not allow it")
 STALE = Kind(412, "precondition-failed", "Someone else changed it")
 TOO_LARGE = Kind(413, "payload-too-large", "Too large")
+URI_TOO_LONG = Kind(414, "uri-too-long", "The address is too long")
 UNSUPPORTED = Kind(415, "unsupported-media-type", "Only JSON is read")
 MISDIRECTED = Kind(421, "misdirected-request", "Not the host that was asked for")
 NOT_VALID = Kind(422, "validation-error", "Something is not valid")
+HEADERS_TOO_LARGE = Kind(431, "headers-too-large", "The headers are too large")
 INTERNAL = Kind(500, "internal-error", "Something went wrong here")
 UNAVAILABLE = Kind(503, "unavailable", "The store does not answer")
+CROWDED = Kind(503, "too-many-connections", "Too many clients at once")
 
 CODES: Mapping[str, tuple[Kind, str]] = {
+    "INVALID_REQUEST": (BAD_REQUEST, "What came is not HTTP that means one thing only."),
     "INVALID_JSON": (UNREADABLE, "The body is not JSON that means one thing only."),
     "INVALID_HEADER": (BAD_HEADER, "`If-Match` or `Idempotency-Key` is not written as it should be."),
     "CROSS_SITE_REQUEST": (FORBIDDEN, "A browser sent this from another site."),
@@ -53,7 +58,7 @@ CODES: Mapping[str, tuple[Kind, str]] = {
     "SCHEDULE_JOB_NOT_FOUND": (NOT_FOUND, "No schedule or run has that id or key."),
     "CALENDAR_NOT_FOUND": (NOT_FOUND, "No calendar has that name."),
     "METHOD_NOT_ALLOWED": (NOT_ALLOWED, "The path is there; `Allow` says what it takes."),
-    "REQUEST_TIMEOUT": (TOO_SLOW, "The body did not arrive in time."),
+    "REQUEST_TIMEOUT": (TOO_SLOW, "Head or body of the request did not arrive in time."),
     "SCHEDULE_KEY_IN_USE": (CONFLICT, "Another schedule has the key; `existingId` is its id."),
     "SCHEDULE_CLIENT_REQUEST_ID_IN_USE": (CONFLICT, "It was created before; `existingId` is its id."),
     "SCHEDULE_JOB_NOT_CANCELLABLE": (CONFLICT, "It has fired already."),
@@ -64,6 +69,7 @@ CODES: Mapping[str, tuple[Kind, str]] = {
     "CONFLICT": (CONFLICT, "The present state does not allow it."),
     "SCHEDULE_REVISION_STALE": (STALE, "It was changed since it was read; `revision` is the present one."),
     "PAYLOAD_TOO_LARGE": (TOO_LARGE, "The payload is over 256 KiB, or the body over 1 MiB."),
+    "URI_TOO_LONG": (URI_TOO_LONG, "Path and query are over 8 KiB."),
     "UNSUPPORTED_MEDIA_TYPE": (UNSUPPORTED, "The body is not `application/json`, or it is compressed."),
     "HOST_NOT_ALLOWED": (MISDIRECTED, "The server does not answer to that name."),
     "VALIDATION_FAILED": (NOT_VALID, "A value is not allowed; `errors` names each."),
@@ -75,7 +81,9 @@ CODES: Mapping[str, tuple[Kind, str]] = {
     "SCHEDULE_MOMENT_IN_PAST": (NOT_VALID, "The instant has gone by."),
     "SCHEDULE_TOPIC_INVALID": (NOT_VALID, "The topic is not one to three lower-case words."),
     "SCHEDULE_RETRY_POLICY_INVALID": (NOT_VALID, "Attempts or waits are out of bounds."),
+    "HEADERS_TOO_LARGE": (HEADERS_TOO_LARGE, "The headers are over 16 KiB."),
     "INTERNAL_ERROR": (INTERNAL, "Nobody foresaw it; the log has it under the request id."),
+    "TOO_MANY_CONNECTIONS": (CROWDED, "The server has all the clients it can take; try again."),
     "STORE_UNAVAILABLE": (UNAVAILABLE, "The store could not be reached; nothing was done."),
     "OUTCOME_UNKNOWN": (UNAVAILABLE, "The store did not answer; it may have been done."),
     "STORE_ERROR": (UNAVAILABLE, "The store did not answer as hoped."),

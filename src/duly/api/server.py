@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
+from .connection import ServerConfig
 from .health import NOT_READY, Health, Reply, problem_reply
+from .limits import Limits
 
 if TYPE_CHECKING:
     from .http import Message, Receive, Scope, Send
@@ -32,13 +34,20 @@ STARTING = problem_reply(NOT_READY, "NOT_READY", "the server is starting; try ag
 class Server:
     """Serves on a socket that the caller has bound, until it is stopped."""
 
-    def __init__(self, listener: socket.socket, health: Health, application: Callable[[], Asgi]) -> None:
+    def __init__(
+        self,
+        listener: socket.socket,
+        health: Health,
+        application: Callable[[], Asgi],
+        limits: Limits | None = None,
+    ) -> None:
         self._listener = listener
         self._stopping = asyncio.Event()
         self._make = application
         self._front = _Front(health, self._stopping)
-        config = uvicorn.Config(
+        config = ServerConfig(
             self._front,
+            limits or Limits(),
             lifespan="off",
             ws="none",
             log_config=None,

@@ -17,6 +17,7 @@ from .options import Choices, choices_of
 if TYPE_CHECKING:
     import socket
 
+    from duly.api.limits import Limits
     from duly.config import Loaded
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -113,8 +114,22 @@ def _serve(choices: Choices, flags: dict[str, Any]) -> int:
         url=url,
         demo=flags.get("demo", False),
         hosts=_hosts(loaded, insecure=flags.get("insecure", False)),
+        limits=_limits(loaded) if listener is not None else None,
     )
     return run(plan)
+
+
+def _limits(loaded: Loaded) -> Limits:
+    """How long the API waits for its clients, and how many it has at once."""
+    from duly.api.limits import Limits, connections_for
+
+    return Limits(
+        header_timeout=loaded["api.header_timeout"],
+        body_timeout=loaded["api.body_timeout"],
+        send_timeout=loaded["api.send_timeout"],
+        keep_alive_timeout=loaded["api.keep_alive_timeout"],
+        max_connections=connections_for(loaded["api.max_connections"]),
+    )
 
 
 def _hosts(loaded: Loaded, *, insecure: bool) -> tuple[str, ...] | None:

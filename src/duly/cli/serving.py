@@ -23,6 +23,7 @@ from duly.telemetry.metrics import Metrics
 
 if TYPE_CHECKING:
     from duly.api.health import Health
+    from duly.api.limits import Limits
     from duly.api.server import Asgi, Server
 
 log = logging.getLogger("duly.serve")
@@ -44,6 +45,7 @@ class Plan:
     url: str | None = None
     demo: bool = False
     hosts: tuple[str, ...] | None = None
+    limits: Limits | None = None
 
 
 def run(plan: Plan) -> int:
@@ -115,7 +117,7 @@ class _Process:
         from duly.api.server import Server
 
         self._health = Health(self._app, self._metrics, phase="starting")
-        return Server(listener, self._health, self._application)
+        return Server(listener, self._health, self._application, self._plan.limits)
 
     def _application(self) -> Asgi:
         from duly.api.application import application

@@ -1,0 +1,44 @@
+"""What a client hears of a connection that ends: problems that no request was ever made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE
+
+from .limits import HEADERS_LIMIT
+from .problems import CROWDED, HEADERS_TOO_LARGE, MEDIA_TYPE, RETRY_AFTER, Kind, problem
+
+
+def head_too_large() -> tuple[Kind, str, str]:
+    """The problem of a head over the limit."""
+    return HEADERS_TOO_LARGE, "HEADERS_TOO_LARGE", f"the headers have more than {HEADERS_LIMIT} bytes; send fewer"
+
+
+def _document(kind: Kind, code: str, detail: str) -> tuple[list[tuple[bytes, bytes]], bytes]:
+    extra = {"retryAfterSeconds": RETRY_AFTER} if kind.status == 503 else {}
+    body = msgspec.json.encode(problem(kind, code, detail, **extra))
+    headers = [
+        (b"content-type", MEDIA_TYPE.encode()),
+        (b"content-length", str(len(body)).encode()),
+        (b"cache-control", b"no-store"),
+        (b"x-content-type-options", b"nosniff"),
+        *([(b"retry-after", str(RETRY_AFTER).encode())] if extra else []),
+        (b"connection", b"close"),
+    ]
+    return headers, body
+
+
+def answer(kind: Kind, code: str, detail: str) -> bytes:
+    """A problem as the bytes of an answer after which nothing comes."""
+    headers, body = _document(kind, code, detail)
+    lines = b"".join(name + b": " + value + b"\r\n" for name, value in headers)
+    return STATUS_LINE[kind.status] + lines + b"\r\n" + body
+
+
+async def crowded(scope: Any, receive: Any, send: Any) -> None:
+    """The application of a connection that is one too many."""
+    headers, body = _document(CROWDED, "TOO_MANY_CONNECTIONS", "the server has all the clients it can take; try again")
+    await send({"type": "http.response.start", "status": CROWDED.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
