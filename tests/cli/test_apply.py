@@ -170,7 +170,7 @@ def test_everything_that_is_wrong_is_told_by_file_key_and_field(anywhere: Duly, 
     assert told.startswith("duly: ")
     assert "and nothing was changed:\n" in told
     assert "schedules/a.json: bad: colour: 'colour' is not known here" in told
-    assert "schedules/mail/b.toml: late: onceAt: moment is 2001-01-01T00:00:00+00:00, which has gone by" in told
+    assert "schedules/mail/b.toml: late: onceAt: onceAt is 2001-01-01T00:00:00+00:00, which has gone by" in told
     assert "schedules/mail/b.toml: lost: no target was given" in told
     assert anywhere("schedule", "list").stderr == "no schedules\n"
     (folder / "a.json").write_text(json.dumps({"key": "bad", "cronExpression": "0 25 * * *", "jobType": "j"}))

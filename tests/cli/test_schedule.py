@@ -304,12 +304,12 @@ def test_a_window_that_was_never_tried_shows_no_tries(on_store: Duly, store_url:
 
 def test_a_moment_in_the_past_is_told_in_one_wording(anywhere: Duly) -> None:
     body = '{"key": "k", "onceAt": "2001-01-01T00:00:00Z", "jobType": "j"}'
-    told = "moment is 2001-01-01T00:00:00+00:00, which has gone by; expected an instant after "
+    told = "is 2001-01-01T00:00:00+00:00, which has gone by; expected an instant after "
     by_flags = anywhere("schedule", "create", "k", "--at", "2001-01-01T00:00:00Z", "--job", "j").stderr
-    assert by_flags.startswith(f"duly: {told}")
+    assert by_flags.startswith(f"duly: --at {told}")
     assert by_flags.endswith(", or --on-past fire\n")
     by_file = anywhere("schedule", "apply", "-f", "-", input=body).stderr
-    assert f"k: onceAt: {told}" in by_file
+    assert f"k: onceAt: onceAt {told}" in by_file
     assert ', or onPast "fire"\n' in by_file
 
 

@@ -10,9 +10,9 @@ from typing import Any
 from msgspec import UNSET
 
 from duly.config import Settings
-from duly.core.errors import Invalid, ValidationFailed
+from duly.core.errors import Invalid, RetryPolicyInvalid, ValidationFailed
 from duly.core.instants import to_ms
-from duly.core.policy import CatchUp, Missed, Retry
+from duly.core.policy import MAX_ATTEMPTS, CatchUp, Missed, Retry
 from duly.core.schedule import DEFAULT_QUEUE, Schedule, TargetKind
 from duly.core.timing import Cron, Every, Jitter, Once, Timing, check_zone, timing_from
 from duly.core.timing.epoch import not_an_instant, parse_datetime
@@ -247,6 +247,10 @@ def _retry(body: PatchBody, settings: Settings, old: Retry | None) -> dict[str, 
     if isinstance(attempts, int) and isinstance(retries, int):
         raise ValidationFailed(
             f"maxAttempts is {attempts} and maxRetries is {retries}; give one of them", field="max_retries"
+        )
+    if isinstance(retries, int) and not 0 <= retries < MAX_ATTEMPTS:
+        raise RetryPolicyInvalid(
+            f"maxRetries is {retries}; expected a whole number from 0 to {MAX_ATTEMPTS - 1}", field="max_retries"
         )
     wanted = attempts if isinstance(attempts, int) else retries + 1 if isinstance(retries, int) else None
     if policy is None and attempts is UNSET and retries is UNSET and old is not None:

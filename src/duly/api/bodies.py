@@ -11,6 +11,9 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+WORDS = "words"
+"""Under this name a type says what it expects, where its bounds would not tell a person."""
+
 _ONE_LINE = r"^[^\x00-\x1f\x7f-\x9f]*(?!\n)$"
 _INSTANT = {"format": "date-time"}
 
@@ -27,7 +30,14 @@ Id = Annotated[str, Meta(max_length=128, pattern=_ONE_LINE)]
 Hour = Annotated[int, Meta(ge=0, le=23)]
 Minute = Annotated[int, Meta(ge=0, le=59)]
 Count = Annotated[int, Meta(ge=1, le=2**31 - 1)]
-Instant = Annotated[str, Meta(max_length=40, extra_json_schema=_INSTANT)]
+Instant = Annotated[
+    str,
+    Meta(
+        max_length=40,
+        extra_json_schema=_INSTANT,
+        extra={WORDS: "RFC 3339 text with an offset such as '2027-03-15T14:00:00Z'"},
+    ),
+]
 
 
 class Base(Struct, forbid_unknown_fields=True, rename="camel"):
@@ -44,7 +54,7 @@ class DailyTime(Base):
 class WeeklyTime(Base):
     """A wall-clock time of one day of every week; 0 and 7 are Sunday."""
 
-    day_of_week: Annotated[int, Meta(ge=0, le=7)]
+    day_of_week: Annotated[int, Meta(ge=0, le=7, extra={WORDS: "a whole number from 0 to 7; 0 and 7 are Sunday"})]
     hour: Hour
     minute: Minute
 
@@ -114,7 +124,8 @@ class TimingBody(Base):
     weekly_time: WeeklyTime | UnsetType | None = UNSET
     monthly_time: MonthlyTime | UnsetType | None = UNSET
     once_at: Annotated[
-        str | UnsetType | None, told("An instant with an offset, or a local time of `timezone`.", maxLength=40)
+        Annotated[str, Meta(extra={WORDS: "RFC 3339 text such as '2027-03-15T14:00:00Z'"})] | UnsetType | None,
+        told("An instant with an offset, or a local time of `timezone`.", maxLength=40),
     ] = UNSET
     timezone: Annotated[
         str | UnsetType | None, told("`UTC` or an IANA name.", maxLength=50, examples=["America/Sao_Paulo"])

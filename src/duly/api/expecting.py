@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
 from msgspec import inspect
+
+from .bodies import WORDS
+
+_BY_THE_SERVER = "the server sets it; leave it out"
+_OWNED = {
+    "status": "use enabled, or POST to /pause, /resume or /cancel below the schedule",
+    "key": "PUT makes a schedule of another key, DELETE removes this one",
+    "pausedReason": "POST it as reason to /pause below the schedule",
+    "pausedUntil": "POST it as until to /pause below the schedule",
+    "scheduleType": "it follows from the timing; leave it out",
+    **dict.fromkeys(
+        ("id", "health", "nextWindowAt", "nextFireAt", "lastFiredAt", "firedAt", "attempts", "lastError", "revision",
+         "createdAt", "updatedAt", "createdBy", "replaces", "replacedBy"),
+        _BY_THE_SERVER,
+    ),
+}  # fmt: skip
 
 
 @lru_cache(maxsize=1024)
@@ -20,8 +37,15 @@ def expected(kind: Any, place: str = "") -> str:
     return " or ".join(words) + (", or null" if len(words) < len(options) else "")
 
 
+def owned(name: str, fields: Iterable[str]) -> str | None:
+    """What to say of a field that the answers of schedules have, and that no body may have."""
+    if name not in _OWNED or "cronExpression" not in fields:
+        return None
+    return f"{name} cannot be {'changed' if name == 'key' else 'given'} here: {_OWNED[name]}"
+
+
 def _options(info: inspect.Type) -> list[inspect.Type]:
-    if isinstance(info, inspect.Metadata):
+    if isinstance(info, inspect.Metadata) and not (info.extra and WORDS in info.extra):
         return _options(info.type)
     if isinstance(info, inspect.UnionType):
         return [option for one in info.types for option in _options(one)]
@@ -30,6 +54,8 @@ def _options(info: inspect.Type) -> list[inspect.Type]:
 
 def _words(info: inspect.Type) -> str:
     match info:
+        case inspect.Metadata(extra={"words": words}):
+            return str(words)
         case inspect.IntType():
             return f"a whole number{_bounds(info)}"
         case inspect.FloatType():
@@ -54,5 +80,5 @@ def _bounds(info: inspect.IntType | inspect.FloatType) -> str:
     if info.ge is not None and info.le is not None:
         return f" from {info.ge} to {info.le}"
     if info.gt is not None and info.le is not None:
-        return f" above {info.gt:g} and up to {info.le:g}"
+        return f" above {info.gt:g} and up to {round(info.le)}"
     return ""

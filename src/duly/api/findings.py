@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NotRequired, TypedDict
 
 from duly.core.errors import Invalid, ValidationFailed
+
+from .wording import in_json_words
 
 # The words of the Python interface whose name in a body is more than their camelCase.
 POINTERS: Mapping[str, str] = {
@@ -35,28 +36,6 @@ POINTERS: Mapping[str, str] = {
     "delay": "/retryPolicy/delaySeconds",
     "max_delay": "/retryPolicy/maxDelaySeconds",
 }
-
-# Names of the Python interface that stand in messages, and what a body calls them.
-_IN_MESSAGES = {
-    "retry max_attempts": "maxAttempts",
-    "retry max_delay": "retryPolicy.maxDelaySeconds",
-    "retry delay": "retryPolicy.delaySeconds",
-    "retry jitter": "retryPolicy.jitter",
-    "retry backoff": "retryPolicy.backoff",
-    "catch_up max_lateness": "catchUp.maxLatenessSeconds",
-    "catch_up max_runs": "catchUp.maxRuns",
-    **{
-        word: "".join((word.split("_")[0], *(part.capitalize() for part in word.split("_")[1:])))
-        for word in (
-            "start_at", "end_at", "run_at", "on_past", "min_ms", "max_ms", "max_runs", "max_queued", "max_concurrent",
-            "pause_after_failures", "fire_current_window", "fairness_key", "strict_fields", "after_completion",
-            "owner_id", "tenant_id", "correlation_id", "client_request_id", "every_ms", "interval_minutes",
-            "created_by", "max_running", "newest_first", "exclude_dates",
-        )
-    },
-}  # fmt: skip
-_MENTIONED = re.compile(r"\b(" + "|".join(map(re.escape, _IN_MESSAGES)) + r")")
-
 
 MOST = 50
 """How many findings one answer tells of; the rest is only counted."""
@@ -134,7 +113,8 @@ class Findings:
         if parameter is not None:
             entry["parameter"] = parameter
         else:
-            entry["pointer"] = pointer_of(error.field) if pointer is None else pointer
+            entry["pointer"] = place = pointer_of(error.field) if pointer is None else pointer
+            entry["detail"] = in_json_words(error.message, place)
         self._keep(entry, error)
 
     def _keep(self, entry: FieldError, error: Invalid) -> None:
@@ -151,8 +131,8 @@ def field_errors(error: Invalid, places: Mapping[str, str] = {}) -> list[FieldEr
         return list(found)
     if error.field is None:
         return []
-    pointer = places.get(error.field)
-    return [FieldError(code=error.code, detail=in_json_words(error.message), pointer=pointer_of(error.field, pointer))]
+    pointer = pointer_of(error.field, places.get(error.field))
+    return [FieldError(code=error.code, detail=in_json_words(error.message, pointer), pointer=pointer)]
 
 
 @contextmanager
@@ -163,6 +143,8 @@ def telling(**places: str) -> Iterator[None]:
     except Invalid as error:
         if errors := field_errors(error, places):
             error.details["errors"] = errors
+            if len(errors) == 1:
+                error.message = errors[0]["detail"]
         raise
 
 
@@ -174,11 +156,6 @@ def pointer_of(field: str | None, otherwise: str | None = None) -> str:
         return ""
     known = POINTERS.get(field)
     return known if known is not None else "/" + "/".join(camel(part) for part in field.split("."))
-
-
-def in_json_words(message: str) -> str:
-    """A message of the Python interface, with the names that a body has for its fields."""
-    return _MENTIONED.sub(lambda found: _IN_MESSAGES[found[1]], message)
 
 
 def camel(name: str) -> str:

@@ -9,8 +9,9 @@ from typing import Any
 from duly.core import errors
 from duly.core.errors import DulyError, Invalid
 
-from .findings import field_errors, in_json_words
+from .findings import field_errors
 from .reading import BodyUnreadable
+from .wording import in_json_words
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER = 1

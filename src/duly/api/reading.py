@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 import msgspec
 from msgspec import NODEFAULT, Struct, UnsetType
@@ -16,7 +16,7 @@ from msgspec import NODEFAULT, Struct, UnsetType
 from duly.core.errors import Invalid
 from duly.core.timing.refusal import shortened
 
-from .expecting import expected
+from .expecting import expected, owned
 from .findings import Findings, escaped
 
 Body = TypeVar("Body", bound=Struct)
@@ -70,7 +70,8 @@ def _look_closer(kind: Any, value: object, at: str, findings: Findings, message:
     if struct is None:
         place = _place(message)
         inner = _inner(value, place)
-        hint = "; send it without quotes" if isinstance(inner, str) and "`int`" in message else ""
+        quoted = isinstance(inner, str) and "`int" in message and inner.strip().lstrip("-").isdecimal()
+        hint = "; send it without quotes" if quoted else ""
         findings.add(
             f"{_named(at, place)} is {_shown(inner)}; expected {expected(kind, place)}{hint}", pointer=at + place
         )
@@ -97,9 +98,8 @@ def _note_unknown(unknown: list[str], fields: Iterable[str], at: str, findings: 
     for place, name in enumerate(told):
         # To look for what was meant takes long, and who has misspelt more names than these did not misspell them.
         seek = place < ADVISED and len(name) <= ADVISED_LENGTH
-        findings.add(
-            f"{shortened(name)} is not known here; {_advice(name, fields, seek=seek)}", pointer=f"{at}/{escaped(name)}"
-        )
+        said = owned(name, fields) or f"{shortened(name)} is not known here; {_advice(name, fields, seek=seek)}"
+        findings.add(said, pointer=f"{at}/{escaped(name)}")
     findings.count(len(unknown) - len(told))
 
 
@@ -121,6 +121,8 @@ def _named(at: str, place: str = "") -> str:
 
 @lru_cache(maxsize=512)
 def _struct_in(kind: Any) -> type[Struct] | None:
+    if get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
     options = getattr(kind, "__args__", (kind,)) if not isinstance(kind, type) else (kind,)
     found = [option for option in options if isinstance(option, type) and issubclass(option, Struct)]
     return found[0] if found and all(option in (*found, type(None), UnsetType) for option in options) else None

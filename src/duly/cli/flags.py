@@ -100,7 +100,7 @@ _FLAGS = {
     "maxConcurrent": "--max-concurrent", "catchUp": "--catch-up", "maxLatenessSeconds": "--max-lateness",
     "startAt": "--start-at", "endAt": "--end-at", "maxRuns": "--max-runs", "ownerId": "--owner", "tenantId": "--tenant",
     "pauseAfterFailures": "--pause-after-failures", "fairnessKey": "--fairness-key",
-    "clientRequestId": "--client-request-id", "dst_gap": "--dst-gap", "dst_fold": "--dst-fold",
+    "clientRequestId": "--client-request-id", "dst.gap": "--dst-gap", "dst.fold": "--dst-fold",
     'on_past "fire"': "--on-past fire", 'onPast "fire"': "--on-past fire",
     "excludeDates": "--exclude", "exclude_dates": "--exclude", "calendars has": "--calendar has",
 }  # fmt: skip

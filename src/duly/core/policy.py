@@ -12,6 +12,8 @@ from .errors import RetryPolicyInvalid, ValidationFailed
 
 Choice = TypeVar("Choice", bound=StrEnum)
 
+MAX_ATTEMPTS = 100
+
 
 class Backoff(StrEnum):
     EXPONENTIAL = "exponential"
@@ -63,8 +65,8 @@ class Retry:
             object.__setattr__(self, "backoff", Backoff(self.backoff))
         except ValueError:
             raise _bad_retry("backoff", self.backoff, "exponential | fixed") from None
-        if type(self.max_attempts) is not int or not 1 <= self.max_attempts <= 100:
-            raise _bad_retry("max_attempts", self.max_attempts, "a whole number from 1 to 100")
+        if type(self.max_attempts) is not int or not 1 <= self.max_attempts <= MAX_ATTEMPTS:
+            raise _bad_retry("max_attempts", self.max_attempts, f"a whole number from 1 to {MAX_ATTEMPTS}")
         for field, low, high in (("delay", 0, 86_400), ("max_delay", 0, 86_400), ("jitter", 0, 1)):
             value = getattr(self, field)
             if type(value) not in (int, float) or not math.isfinite(value) or not low <= value <= high:

@@ -25,7 +25,7 @@ from duly.api.reading import read
 from duly.api.shapes import PreviewAnswer, RunAnswer, RunPage, ScheduleAnswer, SchedulePage, UpcomingPage
 from duly.app import Duly
 from duly.core.errors import KeyInUse, NotFound, RevisionStale
-from duly.core.ids import check_key, is_id, is_key, window_run_id
+from duly.core.ids import KEY_EXPECTED, check_key, is_id, is_key, window_run_id
 from duly.core.run import Run
 from duly.core.schedule import Schedule
 
@@ -106,7 +106,9 @@ async def put_schedule(
     if is_id(ref):
         key = (await find(app, ref)).key
     elif not is_key(ref):
-        raise _unknown(ref)
+        raise NotFound(
+            f"{ref[:200]!r} is no key and no id, so nothing can be put there; a key is {KEY_EXPECTED}", ref=ref
+        )
     arguments = create_arguments(read(ScheduleBody, body), app.settings, key)
     with telling():
         if if_absent:

@@ -129,8 +129,10 @@ def _fill(
 
 def _from_units(units: dict[str, int]) -> int:
     for name, value in units.items():
-        if type(value) is not int or abs(value) > MAX_DURATION_MS:
+        if type(value) is not int:
             raise refused(name, value, "a whole number; use milliseconds for parts of a second")
+        if abs(value) > MAX_DURATION_MS:
+            raise refused(name, value, f"at most {MAX_DURATION_MS} ms in all, about ten years")
     return _checked(timedelta(**units) // timedelta(milliseconds=1))
 
 

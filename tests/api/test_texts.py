@@ -1,0 +1,91 @@
+"""Refusals in the words of the caller: each names the field that was sent, as it was sent, and what to send instead."""
+
+from typing import Any
+
+import pytest
+
+from duly.api.arguments import create_arguments
+from duly.api.bodies import PatchBody, RunBody, ScheduleBody
+from duly.api.problems import problem_of
+from duly.api.reading import read
+from duly.config import Settings
+from duly.core.errors import DulyError
+
+CRON = {"name": "x", "jobType": "x", "cronExpression": "0 2 * * *"}
+INSTANT = "RFC 3339 text with an offset such as '2027-03-15T14:00:00Z'"
+LOCAL = "RFC 3339 text, in `timezone` if it has no offset, such as '2027-03-15T14:00:00Z'"
+TOO_LONG = "expected at most 316224000000 ms in all, about ten years"
+OTHERWISE = "use enabled, or POST to /pause, /resume or /cancel below the schedule"
+BY_THE_SERVER = "the server sets it; leave it out"
+
+
+def refusal(body: dict[str, Any], kind: Any = ScheduleBody) -> tuple[str, str]:
+    """The place and the words of the one thing that is wrong."""
+    with pytest.raises(DulyError) as refused:
+        create_arguments(read(kind, body), Settings())
+    _, document = problem_of(refused.value)
+    (error,) = document["errors"]
+    assert document["detail"] == error["detail"]
+    return error["pointer"], error["detail"]
+
+
+@pytest.mark.parametrize(
+    "field, value, detail",
+    [
+        ("everyMs", 10**18, f"everyMs is {10**18}; {TOO_LONG}"),
+        ("everyMs", 500, "everyMs is 500 ms; expected at least 1000 ms"),
+        ("everyMs", "60000", "everyMs is '60000'; expected a whole number, or null; send it without quotes"),
+        ("intervalMinutes", 10**12, f"intervalMinutes is {10**12}; {TOO_LONG}"),
+        ("intervalMinutes", 0, "intervalMinutes is 0; expected at least 1"),
+        ("onceAt", "2099-01-01", f"onceAt is '2099-01-01'; expected {LOCAL}"),
+        ("onceAt", "2099-12-31T23:59:60Z", f"onceAt is '2099-12-31T23:59:60Z'; expected {LOCAL}"),
+        ("onceAt", 5, "onceAt is 5; expected RFC 3339 text such as '2027-03-15T14:00:00Z', or null"),
+    ],
+)
+def test_a_timing_that_cannot_be(field: str, value: Any, detail: str) -> None:
+    assert refusal({"name": "x", "jobType": "x", field: value}) == (f"/{field}", detail)
+
+
+def test_a_day_is_a_number() -> None:
+    told = "dayOfWeek is 'MON'; expected a whole number from 0 to 7; 0 and 7 are Sunday"
+    weekly = {"dayOfWeek": "MON", "hour": 9, "minute": 0}
+    assert refusal({"name": "x", "jobType": "x", "weeklyTime": weekly}) == ("/weeklyTime/dayOfWeek", told)
+
+
+@pytest.mark.parametrize(
+    "field, value, detail",
+    [
+        ("maxRetries", -1, "maxRetries is -1; expected a whole number from 0 to 99"),
+        ("maxAttempts", 0, "maxAttempts is 0; expected a whole number from 1 to 100"),
+        ("timeoutSeconds", 1e308, "timeoutSeconds is 1e+308; expected a number above 0 and up to 31536000, or null"),
+        ("startAt", "2099-01-01", f"startAt is '2099-01-01'; expected {INSTANT}"),
+        ("endAt", 5, f"endAt is 5; expected {INSTANT}, or null"),
+        ("onPast", "fire", "onPast is 'fire'; expected nothing here, since it does not go with cronExpression"),
+        (
+            "afterCompletion",
+            True,
+            "afterCompletion is true; expected nothing here, since it does not go with cronExpression",
+        ),
+        ("status", "active", f"status cannot be given here: {OTHERWISE}"),
+        ("id", "x", f"id cannot be given here: {BY_THE_SERVER}"),
+        ("nextFireAt", "x", f"nextFireAt cannot be given here: {BY_THE_SERVER}"),
+        ("cron", "x", "'cron' is not known here; leave it out"),
+    ],
+)  # fmt: skip
+def test_a_field_that_cannot_be(field: str, value: Any, detail: str) -> None:
+    assert refusal(CRON | {field: value}) == (f"/{field}", detail)
+
+
+def test_a_place_inside_an_object() -> None:
+    assert refusal(CRON | {"dst": {"gap": "x"}}) == ("/dst/gap", "gap is 'x'; expected fire_after | skip")
+    told = "dst.gap is 'skip'; expected nothing here, since it does not go with everyMs"
+    assert refusal({"name": "x", "jobType": "x", "everyMs": 5000, "dst": {"gap": "skip"}}) == ("/dst/gap", told)
+
+
+def test_a_key_cannot_be_changed() -> None:
+    told = "key cannot be changed here: PUT makes a schedule of another key, DELETE removes this one"
+    assert refusal({"key": "other"}, PatchBody) == ("/key", told)
+
+
+def test_when_a_run_is_due_is_text() -> None:
+    assert refusal({"jobType": "x", "runAt": 5}, RunBody) == ("/runAt", f"runAt is 5; expected {INSTANT}, or null")
