@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from duly import Duly, Every
+from duly.app.watching import carry_on
 from duly.core.errors import NotFound, ValidationFailed
 from duly.core.operation import Operation
 from duly.store.orders import PauseOrder
@@ -79,3 +80,51 @@ async def test_the_janitor_goes_on_with_what_somebody_left(make_app: MakeApp) ->
 
         await until(finished)
         assert [s async for s in app.schedules.iterate(enabled=True)] == []
+
+
+async def test_those_that_are_named_each_say_what_became_of_them(app: Duly) -> None:
+    await fill(app, 3)
+    await app.schedules.pause("s1")
+    done = await app.schedules.pause_many(ids=["s0", "s1", "nobody"], reason="incident", by="ann")
+    made = {ref: await app.schedules.get(ref) for ref in ("s0", "s1")}
+    told = {item.id: str(item.became) for item in done.items}
+    assert told == {made["s0"].id: "changed", made["s1"].id: "unchanged", "nobody": "not_found"}  # type: ignore[union-attr]
+    assert (done.matched, done.changed) == (2, 1)
+    triggered = await app.schedules.trigger_many(tag="etl")
+    assert (triggered.kind, triggered.changed) == ("trigger", 3)
+    assert len((await app.runs.list()).items) == 3
+    assert (await app.schedules.trigger_many(ids=["s0"])).refused == 1, "a run has not ended"
+    with pytest.raises(ValidationFailed, match="ids and tag were given"):
+        await app.schedules.delete_many(ids=["s0"], tag="etl")
+    with pytest.raises(ValidationFailed, match="a whole number from 1 to 1000"):
+        await app.schedules.delete_many(ids=[])
+
+
+async def test_how_many_match_is_counted_before(app: Duly) -> None:
+    await fill(app, 7)
+    found = await app.schedules.count(tag="etl")
+    assert (found.count, found.more, len(found.keys)) == (7, False, 5)
+    assert (await app.schedules.count(ids=["s0", "nobody"])).count == 1
+    with pytest.raises(ValidationFailed, match="everything=True"):
+        await app.schedules.count()
+
+
+async def test_what_this_process_carries_on_it_leaves_to_others_when_it_ends(make_app: MakeApp) -> None:
+    async with make_app(roles=()) as app:
+        await fill(app, 30)
+        plan = await app.schedules.plan("pause", tag="etl")
+        begun = await app.operations.begin(plan.order)
+        carry_on(app, begun.id)
+        carry_on(app, begun.id)
+
+        async def finished() -> bool:
+            found = await app.operations.get(begun.id)
+            return found is not None and found.finished
+
+        await until(finished)
+        left = await app.operations.begin((await app.schedules.plan("resume", tag="etl")).order)
+        carry_on(app, left.id)
+    async with make_app(roles=()) as other:
+        found = await other.operations.get(left.id)
+        assert found is not None
+        assert not found.finished, "it did not hold up the end"

@@ -54,6 +54,7 @@ from duly.core.topics import takes
 from duly.runtime.clock import Clock
 from duly.store.codec import encode_body, encode_words, facts_row
 from duly.store.methods.changes import encode_fields
+from duly.store.methods.overview import read_place
 from duly.store.orders import encode_order
 from duly.store.values import (
     NO_RETRIES,
@@ -63,6 +64,7 @@ from duly.store.values import (
     Grab,
     Held,
     Instance,
+    Matching,
     NewRequest,
     NewSchedule,
     Page,
@@ -410,6 +412,28 @@ class Model(DeadModel, CalendarModel, OperatingModel, RequestsModel):
         everything = [self._schedule(id) for id in sorted(self.facts) if after is None or id > after]
         found = [_without_payload(schedule) for schedule in everything if wanted(schedule)]
         return Page(found[:limit], found[limit - 1].id if len(found) > limit else None)
+
+    async def list_upcoming(
+        self, *, limit: int, after: str | None = None, tenant: str | None = None, owner: str | None = None
+    ) -> Page[Schedule]:
+        ahead = [self._schedule(id) for id, cursor in self.cursors.items() if cursor.fire_at is not None]
+        place = lambda schedule: (schedule.cursor.fire_at or 0, schedule.cursor.slot, schedule.id)
+        since = None if after is None else read_place(after)
+        found = sorted(
+            (
+                _without_payload(schedule)
+                for schedule in ahead
+                if tenant in (None, schedule.facts.tenant) and owner in (None, schedule.facts.owner)
+                if since is None or place(schedule) > since
+            ),
+            key=place,
+        )
+        last = ".".join(map(str, place(found[limit - 1]))) if len(found) > limit else None
+        return Page(found[:limit], last)
+
+    async def count_schedules(self, where: ScheduleFilter, *, limit: int) -> Matching:
+        keys = [schedule.key for schedule in (await self.list_schedules(where, limit=limit + 1)).items]
+        return Matching(min(len(keys), limit), len(keys) > limit, tuple(keys[:5]))
 
     async def list_changes(
         self, ref: str, *, limit: int, after: int | None = None, tenant: str | None = None
@@ -1088,21 +1112,28 @@ class Model(DeadModel, CalendarModel, OperatingModel, RequestsModel):
     ) -> int:
         past = {id: run.status for id, run in self.history.items() if run.finished_at < finished_before}
         old = sorted(id for id, status in past.items() if statuses is None or status in statuses)[:limit]
-        for id in old:
+        self._forget_runs(old)
+        return len(old)
+
+    def _forget_runs(self, ids: Sequence[str]) -> None:
+        for id in ids:
             del self.history[id]
         for rows in (self.attempts, self.redrives):
-            for key in [key for key in rows if key[0] in old]:
+            for key in [key for key in rows if key[0] in ids]:
                 del rows[key]
-        return len(old)
 
     async def purge_schedules(self, *, ended_before: int, limit: int) -> int:
         old = [id for id in sorted(self.facts) if self._purgeable(id, ended_before)][:limit]
         for id in old:
-            del self.facts[id], self.cursors[id]
-            self.changes.pop(id, None)
-            for key in [key for key in self.revisions if key[0] == id]:
-                del self.revisions[key]
+            self._forget_schedule(id)
         return len(old)
+
+    def _forget_schedule(self, id: str) -> None:
+        self.facts.pop(id, None)
+        self.cursors.pop(id, None)
+        self.changes.pop(id, None)
+        for key in [key for key in self.revisions if key[0] == id]:
+            del self.revisions[key]
 
     def _purgeable(self, id: str, ended_before: int) -> bool:
         facts = self.facts[id]

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from duly.core.change import ScheduleChange
 from duly.core.errors import DulyError
-from duly.core.ids import backfill_run_id, restore_id
+from duly.core.ids import backfill_run_id, bulk_run_id, restore_id
 from duly.core.instants import to_datetime
-from duly.core.operation import Operation, OperationKind, OperationStatus
-from duly.core.rules import bulk
+from duly.core.operation import Became, Item, Operation, OperationKind, OperationStatus
+from duly.core.rules import bulk, editing
 from duly.core.rules.backfilling import backfill_runs, past_windows
 from duly.core.rules.editing import Change
 from duly.core.rules.excluding import Exclusions
 from duly.core.rules.firing import FireRules
 from duly.core.run import NewRun, OpenRun
-from duly.core.schedule import Cursor, Definition, Schedule
+from duly.core.schedule import Cursor, Definition, Facts, Schedule
 from duly.core.switch import Backlog, FiringState
 from duly.runtime.clock import Clock
 from duly.store.orders import (
@@ -28,11 +29,13 @@ from duly.store.orders import (
     Order,
     PauseAllOrder,
     PauseOrder,
+    PurgeOrder,
     ResumeAllOrder,
     ResumeOrder,
+    TriggerOrder,
     encode_order,
 )
-from duly.store.values import Page, ScheduleFilter
+from duly.store.values import Page, ScheduleFilter, Triggered
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,6 +53,7 @@ class OperationRow:
     error: str | None = None
     updated_at: int
     finished_at: int | None = None
+    items: str | None = None
 
 
 class OperatingModel:
@@ -61,6 +65,7 @@ class OperatingModel:
     cursors: dict[str, Cursor]
     runs: dict[str, Any]
     history: dict[str, Any]
+    facts: dict[str, Facts]
 
     async def list_schedules(self, where: ScheduleFilter, *, limit: int, after: str | None = None) -> Page[Schedule]:
         raise NotImplementedError
@@ -75,6 +80,41 @@ class OperatingModel:
         raise NotImplementedError
 
     def _find(self, ref: str, tenant: str | None) -> Schedule | None:
+        raise NotImplementedError
+
+    async def list_changes(
+        self, ref: str, *, limit: int, after: int | None = None, tenant: str | None = None
+    ) -> Page[ScheduleChange] | None:
+        raise NotImplementedError
+
+    async def change_schedule(
+        self,
+        ref: str,
+        change: Callable[[Schedule, int], Change | None],
+        *,
+        tenant: str | None = None,
+        rules: FireRules = FireRules(),  # noqa: B008 - a frozen value
+        expected: tuple[float, float] | None = None,
+    ) -> Schedule | None:
+        raise NotImplementedError
+
+    async def trigger(
+        self,
+        ref: str,
+        *,
+        run_id: str,
+        payload: str | None,
+        force: bool,
+        rules: FireRules,
+        tenant: str | None = None,
+        check: Callable[[Schedule], None] | None = None,
+    ) -> Triggered | None:
+        raise NotImplementedError
+
+    def _forget_runs(self, ids: Sequence[str]) -> None:
+        raise NotImplementedError
+
+    def _forget_schedule(self, id: str) -> None:
         raise NotImplementedError
 
     def _open_runs(self, schedule_id: str) -> list[OpenRun]:
@@ -108,17 +148,62 @@ class OperatingModel:
             self.operations[id] = self._counted(row, now)
         elif isinstance(row.order, ResumeAllOrder):
             self._settle_backlog(row, row.order.backlog, limit, now, rules)
+        elif isinstance(row.order, PurgeOrder):
+            self._purge(row, row.order.schedule_id or "", limit, now)
+        elif not isinstance(row.order, PauseAllOrder) and row.order.ids is not None:
+            left = sorted(one for one in set(row.order.ids) if row.position is None or one > row.position)
+            row.matched += len(left[:limit])
+            for one in left[:limit]:
+                await self._change_listed(row, one, now, rules)
+            row.position = left[:limit][-1] if left else row.position
+            row.updated_at = now
+            if len(left) <= limit:
+                row.status, row.finished_at = "completed", now
         elif not isinstance(row.order, PauseAllOrder):
             page = (await self.list_schedules(row.order.where, limit=limit, after=row.position)).items
             for found in page:
                 if found.facts.created_at <= row.made_at:
                     row.matched += 1
-                    self._change_one(row, self._schedule(found.id), now)
+                    await self._change_one(row, self._schedule(found.id), now, rules)
             row.position = page[-1].id if page else row.position
             row.updated_at = now
             if len(page) < limit:
                 row.status, row.finished_at = "completed", now
         return self._operation(id)
+
+    async def _change_listed(self, row: OperationRow, id: str, now: int, rules: FireRules) -> None:
+        before = (row.changed, row.refused)
+        found = id in self.facts and self.facts[id].deleted_at is None
+        if found:
+            await self._change_one(row, self._schedule(id), now, rules)
+        if row.refused == before[1]:
+            same = Became.UNCHANGED if found else Became.NOT_FOUND
+            _tell(row, Item(id, Became.CHANGED if row.changed > before[0] else same))
+
+    async def begin_purge(
+        self, ref: str, new: NewOperation, *, rules: FireRules, tenant: str | None = None
+    ) -> Operation | None:
+        order = new.order
+        assert isinstance(order, PurgeOrder)
+        if new.id in self.operations:
+            return await self.get_operation(new.id)
+        page = await self.list_changes(ref, limit=1, tenant=tenant)
+        if page is None:
+            return None
+        id = page.items[0].schedule_id
+        delete = lambda schedule, at: editing.delete(schedule, at, new.by, order.cancel_running)
+        await self.change_schedule(id, delete, tenant=tenant, rules=rules)
+        return await self.put_operation(replace(new, order=replace(order, schedule_id=id)))
+
+    def _purge(self, row: OperationRow, schedule_id: str, limit: int, now: int) -> None:
+        gone = sorted(id for id, run in self.history.items() if run.schedule_id == schedule_id)[:limit]
+        self._forget_runs(gone)
+        row.matched += len(gone)
+        row.changed += len(gone)
+        row.updated_at = now
+        if not gone and not self._open_runs(schedule_id):
+            row.status, row.finished_at = "completed", now
+            self._forget_schedule(schedule_id)
 
     async def backfill(
         self, ref: str, new: NewOperation, *, payload: str | None, rules: FireRules, tenant: str | None = None
@@ -250,7 +335,7 @@ class OperatingModel:
             finished_at=now,
         )
 
-    def _change_one(self, row: OperationRow, schedule: Schedule, now: int) -> None:
+    async def _change_one(self, row: OperationRow, schedule: Schedule, now: int, rules: FireRules) -> None:
         order, by = row.order, row.made_by
         try:
             match order:
@@ -262,10 +347,23 @@ class OperatingModel:
                     change = bulk.cancel(schedule, now, by=by)
                 case DeleteOrder():
                     change = bulk.delete(schedule, now, cancel_running=order.cancel_running, by=by)
+                case TriggerOrder():
+                    run_id = bulk_run_id(row.id, schedule.id, row.made_at)
+                    await self.trigger(
+                        schedule.id,
+                        run_id=run_id,
+                        payload=None,
+                        force=order.force,
+                        rules=rules,
+                        check=bulk.check_trigger,
+                    )
+                    row.changed += 1
+                    return
                 case _:
                     raise AssertionError("it changes no schedule")
-        except DulyError:
+        except DulyError as error:
             row.refused += 1
+            _tell(row, Item(schedule.id, Became.REFUSED, error.message))
             return
         if change is not None:
             row.changed += 1
@@ -281,7 +379,9 @@ class OperatingModel:
 
     async def list_operations(self, *, limit: int, after: str | None = None) -> Page[Operation]:
         ids = sorted((id for id in self.operations if after is None or id < after), reverse=True)
-        return Page([self._operation(id) for id in ids[:limit]], ids[limit - 1] if len(ids) > limit else None)
+        return Page(
+            [replace(self._operation(id), items=()) for id in ids[:limit]], ids[limit - 1] if len(ids) > limit else None
+        )
 
     async def waiting_operations(self, *, untouched_ms: int, limit: int) -> Sequence[str]:
         before = self._clock.now() - untouched_ms
@@ -312,4 +412,10 @@ def _seen(row: OperationRow) -> Operation:
         error=row.error,
         updated_at=to_datetime(row.updated_at),
         finished_at=to_datetime(row.finished_at),
+        items=tuple(Item(id, Became(became), detail) for id, became, detail in json.loads(row.items or "[]")),
     )
+
+
+def _tell(row: OperationRow, item: Item) -> None:
+    told = [*json.loads(row.items or "[]"), [item.id, item.became.value, item.detail]]
+    row.items = json.dumps(told, separators=(",", ":"), ensure_ascii=False)

@@ -31,8 +31,10 @@ from duly.store.orders import (
     Order,
     PauseAllOrder,
     PauseOrder,
+    PurgeOrder,
     ResumeAllOrder,
     ResumeOrder,
+    TriggerOrder,
 )
 from duly.store.protocol import Store
 from duly.store.values import (
@@ -253,12 +255,33 @@ class Script:
                 ResumeOrder(where=where, reason=draw.choice((None, "incident")), catch_up=draw.random() < 0.5),
                 CancelOrder(where=ScheduleFilter(tenant="", tag="x", q="k1")),
                 DeleteOrder(where=ScheduleFilter(tenant="", q="k2"), cancel_running=draw.random() < 0.5),
+                PauseOrder(where=ScheduleFilter(), ids=self._some_ids(), reason="named", until=draw.choice((None, 1))),
+                ResumeOrder(where=ScheduleFilter(), ids=self._some_ids()),
+                TriggerOrder(where=ScheduleFilter(tenant="", q="k3"), force=True),
+                TriggerOrder(where=ScheduleFilter(), ids=self._some_ids(), force=True),
             )
         )
         known = sorted(self._model.operations)
         id = draw.choice(known) if known and draw.random() < 0.2 else self._id()
         new = NewOperation(id=id, order=order, by="ann")
         return Operation(f"put operation {id} {order}", lambda store: store.put_operation(new))
+
+    def _some_ids(self) -> tuple[str, ...]:
+        known = sorted(self._model.facts)
+        return tuple(self._draw.sample(known, min(3, len(known))))
+
+    def purge(self) -> Operation | None:
+        schedule = self._schedule()
+        if schedule is None or self._draw.random() < 0.7:
+            return None
+        new = NewOperation(id=self._id(), order=PurgeOrder(cancel_running=self._draw.random() < 0.5), by="ann")
+        ref, rules, tenant = self._draw.choice((schedule.id, schedule.key)), self._rules, schedule.facts.tenant
+        return Operation(f"purge {ref}", lambda store: store.begin_purge(ref, new, rules=rules, tenant=tenant))
+
+    def look_ahead(self) -> Operation:
+        tenant, owner = self._draw.choice((None, *self._tenants)), self._draw.choice((None, "ann"))
+        call: Call = lambda store: store.list_upcoming(limit=3, tenant=tenant, owner=owner)
+        return Operation("look ahead", call, writes=False)
 
     def backfill(self) -> Operation | None:
         schedule = self._schedule()
@@ -305,8 +328,8 @@ class Script:
         known = sorted(self._model.operations)
         if not known:
             return None
-        id, limit = self._draw.choice(known), self._draw.choice((1, 3, MANY))
-        return Operation(f"step {id} {limit}", lambda store: store.step_operation(id, limit=limit))
+        id, limit, rules = self._draw.choice(known), self._draw.choice((1, 3, MANY)), self._rules
+        return Operation(f"step {id} {limit}", lambda store: store.step_operation(id, limit=limit, rules=rules))
 
     def look_at_operations(self) -> Operation:
         draw = self._draw
@@ -771,6 +794,8 @@ _WEIGHTS: list[tuple[Callable[[Script], Operation | None], int]] = [
     (Script.switch, 3),
     (Script.look_at_the_switch, 1),
     (Script.backfill, 2),
+    (Script.purge, 2),
+    (Script.look_ahead, 1),
     (Script.look_at_operations, 1),
     (Script.purge_operations, 1),
     (Script.look_at_runs, 2),

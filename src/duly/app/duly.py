@@ -27,6 +27,7 @@ from .building import Builder
 from .calendars import Calendars
 from .declared import Declared
 from .declaring import Declaration, Declaring
+from .driving import Driving
 from .dying import check_on_dead, whom_to_tell
 from .firing import Firing
 from .jobs import Jobs
@@ -108,6 +109,7 @@ class Duly(Declaring):
         nouns = self._nouns(self._store, self._clock, call_now)
         self.schedules, self.runs, self.queues, self.calendars, self.operations, self.firing = nouns
         self.requests = Requests(self._store)
+        self._driving = Driving(self.operations)
 
     def _nouns(self, store: SqlStore, clock: Clock, call: Caller, *, alone: bool = False) -> Nouns:
         tell = partial(call, self._life.tell)
@@ -235,6 +237,7 @@ class Duly(Declaring):
         await self._life.open()
 
     async def close(self) -> None:
+        await self._driving.stop()
         await self._life.close()
 
     async def start(self) -> None:
@@ -264,6 +267,7 @@ class Duly(Declaring):
 
     async def stop(self, grace: float | None = None) -> None:
         """Stop claiming, finish within ``grace`` seconds, give the rest back at once without spending an attempt."""
+        await self._driving.stop()
         await self._life.stop(self.settings.shutdown_timeout if grace is None else grace)
 
     async def __aenter__(self) -> Self:

@@ -56,8 +56,8 @@ class Operations:
         return await self._store.put_operation(NewOperation(id=id, order=order, by=check_text(by, "by", 100)))
 
     async def drive(self, id: str, on_progress: Progress | None = None) -> Operation:
-        """Make steps until the operation has finished; answer it."""
-        limit = FIRST_STEP
+        """Make steps until the operation has finished, or waits for runs that others execute; answer it."""
+        limit, removed = FIRST_STEP, -1
         while True:
             began = self._clock.steady()
             operation = await self._store.step_operation(id, limit=limit, rules=self._rules)
@@ -69,6 +69,9 @@ class Operations:
                 on_progress(operation)
             if operation.finished or operation.kind is OperationKind.BACKFILL:
                 return operation  # the runs of a backfill are executed by others
+            if operation.kind is OperationKind.PURGE and operation.changed == removed:
+                return operation  # what is left waits for runs that are still open
+            removed = operation.changed
             if took > LONG:
                 limit = max(SMALLEST_STEP, limit // 2)
             elif took < SHORT:

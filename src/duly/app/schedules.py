@@ -11,10 +11,11 @@ from functools import partial
 from typing import Any, Unpack
 
 from duly.config import Settings
-from duly.core.errors import Conflict, DulyError, EnqueueFailure, StoreError, ValidationFailed
+from duly.core.errors import DulyError, EnqueueFailure, StoreError, ValidationFailed
 from duly.core.instants import to_ms
 from duly.core.policy import choose
 from duly.core.rules import editing
+from duly.core.rules.bulk import check_trigger
 from duly.core.rules.editing import Change
 from duly.core.rules.replacing import Succession, reschedule
 from duly.core.run import Run
@@ -35,7 +36,9 @@ from .checking import check_cursor, check_id, check_limit, check_text, check_wor
 from .editing import Merge, Replacement
 from .looking import Looking
 from .operations import Operations
+from .overview import Overview
 from .payload import encode_payload
+from .purging import Purging
 from .putting import Stored
 from .words import CHANGE_WORDS, OPTIONS, SCHEDULE_WORDS, UNSET, Changes, JobLike, Options, ScheduleFilters
 
@@ -45,7 +48,7 @@ BULK = 1000
 ABREAST = 2
 
 
-class Schedules(Applying, Auditing, Backfilling, Bulk, Looking):
+class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purging):
     """Create, find, change and trigger schedules. Ids and keys are both accepted where one is asked for."""
 
     def __init__(
@@ -264,9 +267,22 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking):
         return await self._change(ref, partial(editing.cancel, by=by), "schedule.cancelled", connection, if_revision)
 
     async def delete(
-        self, ref: str, *, cancel_running: bool = False, by: str | None = None, connection: Any = None
+        self,
+        ref: str,
+        *,
+        cancel_running: bool = False,
+        purge: bool = False,
+        by: str | None = None,
+        connection: Any = None,
     ) -> None:
-        """Remove the schedule; its key is free again, its history stays. Twice is fine."""
+        """Remove the schedule; its key is free again, its history stays. Twice is fine.
+
+        With ``purge`` its runs and all that was kept of it go too, in small batches, also of one that was deleted
+        before. Runs that are still open go when they have ended: the janitor sees to that.
+        """
+        if purge:
+            await self._purge(ref, connection, cancel_running=cancel_running, by=by)
+            return
         delete = partial(editing.delete, by=by, cancel_running=cancel_running)
         deleted = await self._store.change_schedule(ref, delete, rules=self._settings.fire_rules, connection=connection)
         self._on_runs()
@@ -288,8 +304,7 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking):
 
         def check(schedule: Schedule) -> None:
             editing.check_revision(schedule.facts, if_revision)
-            if schedule.status is ScheduleStatus.CANCELLED:
-                raise Conflict(f"schedule {schedule.key!r} is cancelled and cannot be triggered", id=schedule.id)
+            check_trigger(schedule)
             if text is not None:
                 self._builder.check_payload(schedule.definition.target, text)
 

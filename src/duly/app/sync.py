@@ -105,6 +105,8 @@ class SyncSchedules(_Side):
     reschedule = _Twin(Schedules.reschedule)
     preview = _Twin(Schedules.preview)
     upcoming = _Twin(Schedules.upcoming)
+    coming = _Twin(Schedules.coming)
+    stats = _Twin(Schedules.stats)
     changes = _Twin(Schedules.changes)
     pause = _Twin(Schedules.pause)
     resume = _Twin(Schedules.resume)
@@ -116,6 +118,10 @@ class SyncSchedules(_Side):
     resume_many = _Twin(Schedules.resume_many)
     cancel_many = _Twin(Schedules.cancel_many)
     delete_many = _Twin(Schedules.delete_many)
+    trigger_many = _Twin(Schedules.trigger_many)
+    count = _Twin(Schedules.count)
+    plan = _Twin(Schedules.plan)
+    begin_purge = _Twin(Schedules.begin_purge)
 
 
 class SyncRuns(_Side):

@@ -43,6 +43,11 @@ def own_jobs(app: Duly) -> frozenset[str]:
     return app._registry.names
 
 
+def carry_on(app: Duly, id: str) -> None:
+    """Let this process go on with an operation that somebody began, beside its other work."""
+    app._driving.start(id)
+
+
 async def count_load(app: Duly) -> Load | None:
     """How much there is to do, or None while the store cannot say."""
     try:

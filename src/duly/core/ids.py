@@ -41,6 +41,11 @@ def backfill_run_id(operation_id: str, window_at: int) -> str:
     return uuid7(window_at, blake2b(f"{operation_id}/{window_at}/backfill".encode(), digest_size=10).digest())
 
 
+def bulk_run_id(operation_id: str, schedule_id: str, made_at: int) -> str:
+    """Name the one run that an operation can trigger of a schedule: begun again, it makes nothing new."""
+    return uuid7(made_at, blake2b(f"{operation_id}/{schedule_id}/trigger".encode(), digest_size=10).digest())
+
+
 def restore_id(epoch: int, at: int) -> str:
     """Name the operation that stops all firing after a restore, by the epoch that it ends."""
     return uuid7(at, blake2b(f"{epoch}/restore".encode(), digest_size=10).digest())

@@ -19,10 +19,29 @@ class OperationKind(StrEnum):
     RESUME = "resume"
     CANCEL = "cancel"
     DELETE = "delete"
+    TRIGGER = "trigger"
     PURGE = "purge"
     BACKFILL = "backfill"
     PAUSE_ALL = "pause_all"
     RESUME_ALL = "resume_all"
+
+
+class Became(StrEnum):
+    """What became of one schedule among many."""
+
+    CHANGED = "changed"
+    UNCHANGED = "unchanged"
+    REFUSED = "refused"
+    NOT_FOUND = "not_found"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One schedule of an operation, by its id, or by what was given where there is none."""
+
+    id: str
+    became: Became
+    detail: str | None = None
 
 
 class OperationStatus(StrEnum):
@@ -35,8 +54,9 @@ class OperationStatus(StrEnum):
 class Operation:
     """What was asked for, and how far it has come.
 
-    ``matched`` have been looked at (of a backfill: its windows), ``changed`` were changed (its runs that have ended),
-    ``refused`` could not be.
+    ``matched`` have been looked at (of a backfill: its windows; of a purge: its runs), ``changed`` were changed (of a
+    backfill: its runs that have ended), ``refused`` could not be. ``items`` tells of each that was asked for by name;
+    where a filter was asked for, of the first that were refused.
     """
 
     id: str
@@ -51,6 +71,7 @@ class Operation:
     error: str | None = None
     updated_at: datetime
     finished_at: datetime | None = None
+    items: tuple[Item, ...] = ()
 
     @property
     def finished(self) -> bool:

@@ -70,10 +70,14 @@ class Janitor:
         """Make a step of each operation whose driver is gone; True if there may be more to do."""
         left = await self._store.waiting_operations(untouched_ms=self._settings.lease_ms, limit=OPERATIONS)
         for id in left:
+            removed = -1
             for _ in range(STEPS):
                 operation = await self._store.step_operation(id, limit=STEP, rules=self._settings.fire_rules)
                 if operation is None or operation.finished or operation.kind is OperationKind.BACKFILL:
                     break  # the runs of a backfill are others' work: it is only counted
+                if operation.kind is OperationKind.PURGE and operation.changed == removed:
+                    break  # it waits for runs that are still open
+                removed = operation.changed
         return bool(left)
 
     async def _purge(self) -> bool:

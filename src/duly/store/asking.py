@@ -22,6 +22,7 @@ from .values import (
     DeadFilter,
     DeadRef,
     Handled,
+    Matching,
     NewCalendar,
     NewRequest,
     NewSchedule,
@@ -86,6 +87,16 @@ class Schedules(Protocol):
         """Answer one page in id order, without payloads."""
         ...
 
+    async def list_upcoming(
+        self, *, limit: int, after: str | None = None, tenant: str | None = None, owner: str | None = None
+    ) -> Page[Schedule]:
+        """Answer one page of the schedules that will fire, without payloads, the next to fire first."""
+        ...
+
+    async def count_schedules(self, where: ScheduleFilter, *, limit: int) -> Matching:
+        """Count those that match, up to ``limit``, and name the first."""
+        ...
+
 
 class Changes(Protocol):
     async def list_changes(
@@ -113,6 +124,16 @@ class Operations(Protocol):
         """Make one step of it, dealing with up to ``limit`` schedules; None if there is no such operation.
 
         It may be called again until the operation has finished, by anybody, also by several at once.
+        """
+        ...
+
+    async def begin_purge(
+        self, ref: str, new: NewOperation, *, rules: FireRules, tenant: str | None = None
+    ) -> Operation | None:
+        """Delete a schedule, unless it was, and store the operation whose steps remove its runs and itself.
+
+        None if there never was such a schedule. The steps wait for runs that are open: it has finished when nothing is
+        left.
         """
         ...
 

@@ -14,7 +14,10 @@ from .values import ScheduleFilter
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PauseOrder:
+    """Of the schedules that match, or of those with these ids; so with the four that follow."""
+
     where: ScheduleFilter
+    ids: tuple[str, ...] | None = None
     reason: str | None = None
     until: int | None = None
 
@@ -24,6 +27,7 @@ class ResumeOrder:
     """``reason`` picks those that were paused for exactly this one."""
 
     where: ScheduleFilter
+    ids: tuple[str, ...] | None = None
     reason: str | None = None
     catch_up: bool = False
 
@@ -31,12 +35,31 @@ class ResumeOrder:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CancelOrder:
     where: ScheduleFilter
+    ids: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteOrder:
     where: ScheduleFilter
+    ids: tuple[str, ...] | None = None
     cancel_running: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TriggerOrder:
+    """``force`` ignores the overlap policy."""
+
+    where: ScheduleFilter
+    ids: tuple[str, ...] | None = None
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PurgeOrder:
+    """``schedule_id`` is filled in when it begins."""
+
+    cancel_running: bool = False
+    schedule_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,14 +87,16 @@ class ResumeAllOrder:
     backlog: Backlog
 
 
-BulkOrder = PauseOrder | ResumeOrder | CancelOrder | DeleteOrder
-Order = BulkOrder | BackfillOrder | PauseAllOrder | ResumeAllOrder
+BulkOrder = PauseOrder | ResumeOrder | CancelOrder | DeleteOrder | TriggerOrder
+Order = BulkOrder | PurgeOrder | BackfillOrder | PauseAllOrder | ResumeAllOrder
 
 _KINDS: dict[type[Order], OperationKind] = {
     PauseOrder: OperationKind.PAUSE,
     ResumeOrder: OperationKind.RESUME,
     CancelOrder: OperationKind.CANCEL,
     DeleteOrder: OperationKind.DELETE,
+    TriggerOrder: OperationKind.TRIGGER,
+    PurgeOrder: OperationKind.PURGE,
     BackfillOrder: OperationKind.BACKFILL,
     PauseAllOrder: OperationKind.PAUSE_ALL,
     ResumeAllOrder: OperationKind.RESUME_ALL,

@@ -216,6 +216,42 @@ class ScheduleFilter:
     q: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """How many schedules match a filter, or ``more``; and the keys of the first."""
+
+    count: int
+    more: bool = False
+    keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recent:
+    """What became of runs and windows whose instant is not before ``since``; the newest, where there are many.
+
+    ``fired`` are all that were not skipped, ended or not.
+    """
+
+    since: int
+    fired: int = 0
+    completed: int = 0
+    failed: int = 0
+    cancelled: int = 0
+    skipped: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stats:
+    """How the store fares: what there is to do, what is wrong, and what was done lately. Counts stop at a limit."""
+
+    now: int
+    load: Load
+    late: int
+    dead: int
+    hour: Recent
+    day: Recent
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFilter:
     tenant: str | None = None

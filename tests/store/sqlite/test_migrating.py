@@ -41,9 +41,11 @@ def raw(path: Path) -> Iterator[apsw.Connection]:
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "postgres"])
-def test_the_files_of_the_schema_are_counted_without_a_gap_and_without_a_double(dialect: str) -> None:
+def test_the_files_of_the_schema_are_counted_without_a_double(dialect: str) -> None:
     names = sorted(file.name for file in (files(f"duly.store.{dialect}") / "schema").iterdir())
-    assert [int(name[:4]) for name in names if name.endswith(".sql")] == list(range(1, NEXT))
+    numbers = [int(name[:4]) for name in names if name.endswith(".sql")]
+    assert numbers == sorted(set(numbers))  # a gap is a number that was given out and not used
+    assert (numbers[0], numbers[-1]) == (1, NEXT - 1)
 
 
 @pytest.mark.processes

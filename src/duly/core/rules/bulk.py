@@ -5,9 +5,10 @@ Many are matched by a filter, so the one at hand may have ended, or be paused fo
 
 from __future__ import annotations
 
+from duly.core.errors import Conflict
 from duly.core.rules import editing
 from duly.core.rules.editing import Change
-from duly.core.schedule import Schedule
+from duly.core.schedule import Schedule, ScheduleStatus
 
 
 def pause(schedule: Schedule, now: int, *, reason: str | None, until: int | None, by: str | None) -> Change | None:
@@ -29,6 +30,12 @@ def resume(schedule: Schedule, now: int, *, reason: str | None, catch_up: bool, 
 def cancel(schedule: Schedule, now: int, *, by: str | None) -> Change | None:
     """Cancel a schedule that has not ended."""
     return None if schedule.status.ended else editing.cancel(schedule, now, by)
+
+
+def check_trigger(schedule: Schedule) -> None:
+    """Refuse to trigger a schedule that was ended for good."""
+    if schedule.status is ScheduleStatus.CANCELLED:
+        raise Conflict(f"schedule {schedule.key!r} is cancelled and cannot be triggered", id=schedule.id)
 
 
 def delete(schedule: Schedule, now: int, *, cancel_running: bool, by: str | None) -> Change:

@@ -7,8 +7,8 @@ from functools import partial
 
 from duly.core.operation import Operation
 from duly.core.rules.firing import FireRules
-from duly.store.methods import backfilling, bulk, operations, switching
-from duly.store.orders import BackfillOrder, NewOperation, PauseAllOrder, ResumeAllOrder
+from duly.store.methods import backfilling, bulk, operations, purging, switching
+from duly.store.orders import BackfillOrder, NewOperation, PauseAllOrder, PurgeOrder, ResumeAllOrder, TriggerOrder
 from duly.store.values import Page
 
 from .base import Bound
@@ -35,6 +35,8 @@ class BoundOperations(Bound):
         order = progress.order
         if isinstance(order, BackfillOrder):
             return await self._write(partial(backfilling.finish_backfill, id=id))
+        if isinstance(order, PurgeOrder):
+            return await self._write(partial(purging.purge_step, id=id, limit=limit))
         if isinstance(order, ResumeAllOrder):
             settle = partial(switching.settle_backlog, id=id, limit=limit, rules=rules, definitions=self._definitions)
             return await self._write_and_hint("schedules", settle, None)
@@ -44,9 +46,18 @@ class BoundOperations(Bound):
         match = partial(
             bulk.match_schedules, where=order.where, made_at=progress.made_at, since=progress.position, limit=limit
         )
-        matches = await self._read(match)
-        change = partial(bulk.change_matches, id=id, matches=matches)
-        return await self._write_and_hint("schedules", change, None)
+        matches = await self._read(match) if order.ids is None else bulk.match_ids(order.ids, progress.position, limit)
+        change = partial(bulk.change_matches, id=id, matches=matches, rules=rules)
+        topic = "runs" if isinstance(order, TriggerOrder) else "schedules"
+        return await self._write_and_hint(topic, change, None)
+
+    async def begin_purge(
+        self, ref: str, new: NewOperation, *, rules: FireRules, tenant: str | None = None
+    ) -> Operation | None:
+        begin = partial(
+            purging.begin_purge, ref=ref, new=new, tenant=tenant, rules=rules, definitions=self._definitions
+        )
+        return await self._write_and_hint("schedules", begin, None)
 
     async def backfill(
         self, ref: str, new: NewOperation, *, payload: str | None, rules: FireRules, tenant: str | None = None

@@ -10,8 +10,8 @@ from duly.core.rules.editing import Change
 from duly.core.rules.firing import FireRules
 from duly.core.rules.replacing import Succession
 from duly.core.schedule import Schedule
-from duly.store.methods import changing, reading, replacing, schedules
-from duly.store.values import Load, NewSchedule, Page, Put, ScheduleFilter
+from duly.store.methods import bulk, changing, overview, reading, replacing, schedules
+from duly.store.values import Load, Matching, NewSchedule, Page, Put, ScheduleFilter, Stats
 
 from .base import Bound
 
@@ -71,6 +71,18 @@ class BoundSchedules(Bound):
 
     async def list_schedules(self, where: ScheduleFilter, *, limit: int, after: str | None = None) -> Page[Schedule]:
         return await self._read(partial(reading.list_schedules, where=where, limit=limit, after=after))
+
+    async def list_upcoming(
+        self, *, limit: int, after: str | None = None, tenant: str | None = None, owner: str | None = None
+    ) -> Page[Schedule]:
+        return await self._read(partial(overview.list_upcoming, limit=limit, after=after, tenant=tenant, owner=owner))
+
+    async def count_schedules(self, where: ScheduleFilter, *, limit: int) -> Matching:
+        return await self._read(partial(bulk.count_matches, where=where, limit=limit))
+
+    async def stats(self, *, late_ms: int, limit: int = 10_000) -> Stats:
+        """How the store fares, for whoever watches; each count stops at ``limit``."""
+        return await self._read(partial(overview.stats, limit=limit, late_ms=late_ms))
 
     async def count_load(self, *, limit: int = 10_000) -> Load:
         """How much there is to do now, for whoever watches; each count stops at ``limit``."""

@@ -12,23 +12,28 @@ from typing import NamedTuple, assert_never
 
 from duly.core.change import Action
 from duly.core.errors import DulyError
-from duly.core.operation import Operation
+from duly.core.ids import bulk_run_id
+from duly.core.operation import Became, Item, Operation
 from duly.core.rules import bulk
 from duly.core.rules.editing import Change
+from duly.core.rules.firing import FireRules
 from duly.core.rules.recording import pause_fields
 from duly.core.schedule import Schedule
-from duly.store.orders import BulkOrder, CancelOrder, DeleteOrder, PauseOrder, ResumeOrder
+from duly.store.orders import BulkOrder, CancelOrder, DeleteOrder, PauseOrder, ResumeOrder, TriggerOrder
 from duly.store.statements import Program, batch, columns, query
-from duly.store.values import ScheduleFilter
+from duly.store.values import Matching, ScheduleFilter
 
 from .changes import CHANGE, encode_fields, write_changes
 from .ending import cancel_waiting_runs, request_cancels
 from .moving import open_runs_of
 from .operations import Progress, lock_operation, read_operation
 from .reading import filter_params
+from .runs import trigger
 from .schedules import read_schedule
 
-_ID, _CREATED_AT = 0, 15
+_ID, _KEY, _CREATED_AT = 0, 1, 15
+SHOWN = 5
+Changing = PauseOrder | ResumeOrder | CancelOrder | DeleteOrder
 
 
 class Matches(NamedTuple):
@@ -47,7 +52,19 @@ def match_schedules(now: int, where: ScheduleFilter, made_at: int, since: str | 
     return Matches(ids, since, rows[-1][_ID] if rows else since, len(rows) == limit)
 
 
-def change_matches(now: int, id: str, matches: Matches) -> Program[Operation | None]:
+def match_ids(ids: Sequence[str], since: str | None, limit: int) -> Matches:
+    """The next of the schedules that were asked for by id, in id order."""
+    left = sorted(id for id in set(ids) if since is None or id > since)
+    return Matches(left[:limit], since, left[:limit][-1] if left else since, len(left) > limit)
+
+
+def count_matches(now: int, where: ScheduleFilter, limit: int) -> Program[Matching]:
+    """How many match, counted up to ``limit``, and the keys of the first."""
+    rows = yield query("list_schedules", **filter_params(where), after=None, limit=limit + 1)
+    return Matching(min(len(rows), limit), len(rows) > limit, tuple(row[_KEY] for row in rows[:SHOWN]))
+
+
+def change_matches(now: int, id: str, matches: Matches, rules: FireRules) -> Program[Operation | None]:
     """Change a batch of schedules, and move the operation behind it, unless somebody else has."""
     progress: Progress | None = yield from lock_operation(id)
     if progress is None:
@@ -56,57 +73,78 @@ def change_matches(now: int, id: str, matches: Matches) -> Program[Operation | N
         return read_operation(progress.row)
     order = progress.order
     assert isinstance(order, BulkOrder)
-    changed = refused = 0
+    items: list[Item] = []
     if matches.ids:
         ids = sorted(matches.ids)
         yield query("lock_cursors", ids=ids)
-        if isinstance(order, PauseOrder) and (order.until is None or order.until > now):
-            changed = yield from _pause(now, order, progress.by, ids)
+        if isinstance(order, TriggerOrder):
+            items = yield from _trigger(now, order, progress, ids, rules)
+        elif isinstance(order, PauseOrder) and order.ids is None and (order.until is None or order.until > now):
+            items = yield from _pause(now, order, progress.by, ids)
         else:
-            changed, refused = yield from _change(now, order, progress.by, ids)
+            items = yield from _change(now, order, progress.by, ids)
     moved = progress.moved(
         now,
         position=matches.until,
         matched=len(matches.ids),
-        changed=changed,
-        refused=refused,
+        changed=sum(item.became is Became.CHANGED for item in items),
+        refused=sum(item.became is Became.REFUSED for item in items),
         finished=not matches.more,
+        items=[item for item in items if order.ids is not None or item.became is Became.REFUSED],
     )
     yield moved.write()
     return read_operation(moved.row)
 
 
-def _pause(now: int, order: PauseOrder, by: str | None, ids: list[str]) -> Program[int]:
+def _pause(now: int, order: PauseOrder, by: str | None, ids: list[str]) -> Program[list[Item]]:
     """Pause without looking at each: a pause is the same for all that are not paused, and the commonest of these."""
     rows = yield query("pause_schedules", ids=ids, now=now, until=order.until, by=by, reason=order.reason)
     if rows:
         fields = encode_fields(pause_fields(order.reason, order.until))
         trail = [(id, now, by, Action.PAUSE.value, revision, fields) for id, revision in rows]
         yield batch("insert_changes", columns(CHANGE, trail))
-    return len(rows)
+    paused = {row[0] for row in rows}
+    return [Item(id, Became.CHANGED if id in paused else Became.UNCHANGED) for id in ids]
 
 
-def _change(now: int, order: BulkOrder, by: str | None, ids: list[str]) -> Program[tuple[int, int]]:
-    """Let the pure rule decide about each; answer how many were changed, and how many could not be."""
+def _change(now: int, order: Changing, by: str | None, ids: list[str]) -> Program[list[Item]]:
+    """Let the pure rule decide about each; answer what became of it."""
     rows = yield query("read_schedules", ids=ids)
     changes: list[tuple[Schedule, Change]] = []
-    refused = 0
+    items = {id: Item(id, Became.NOT_FOUND) for id in ids}
     for row in rows:
         try:
             schedule = read_schedule(row)
             change = _decide(order, schedule, now, by)
-        except DulyError:
-            refused += 1
+        except DulyError as error:
+            items[row[_ID]] = Item(row[_ID], Became.REFUSED, error.message)
             continue
+        items[schedule.id] = Item(schedule.id, Became.UNCHANGED if change is None else Became.CHANGED)
         if change is not None:
             changes.append((schedule, change))
     if changes:
         yield from write_changes(now, changes)
         yield from _move_runs(now, [change for _, change in changes])
-    return len(changes), refused
+    return list(items.values())
 
 
-def _decide(order: BulkOrder, schedule: Schedule, now: int, by: str | None) -> Change | None:
+def _trigger(
+    now: int, order: TriggerOrder, progress: Progress, ids: list[str], rules: FireRules
+) -> Program[list[Item]]:
+    """Make a manual run of each, as if it were triggered alone."""
+    items: list[Item] = []
+    for id in ids:
+        run_id = bulk_run_id(progress.id, id, progress.made_at)
+        try:
+            made = yield from trigger(now, id, run_id, None, order.force, rules, None, bulk.check_trigger)
+        except DulyError as error:
+            items.append(Item(id, Became.REFUSED, error.message))
+        else:
+            items.append(Item(id, Became.NOT_FOUND if made is None else Became.CHANGED))
+    return items
+
+
+def _decide(order: Changing, schedule: Schedule, now: int, by: str | None) -> Change | None:
     match order:
         case PauseOrder(reason=reason, until=until):
             return bulk.pause(schedule, now, reason=reason, until=until, by=by)

@@ -20,7 +20,7 @@ from duly.core.rules.recording import record
 from duly.core.run import SkippedWindows
 from duly.core.schedule import Schedule
 from duly.store.codec import CURSOR, FACTS, cursor_row
-from duly.store.statements import Program, batch, columns, group, query
+from duly.store.statements import Program, Row, batch, columns, group, query
 from duly.store.values import Page
 
 from .calendars import load_exclusions
@@ -75,15 +75,21 @@ def _skips(changes: Sequence[tuple[Schedule, Change]]) -> Program[list[tuple[str
     return skips
 
 
+def find_ever(ref: str, tenant: str | None) -> Program[Row | None]:
+    """Id, creation and creator of a schedule that lives or was deleted; by key, of the one that was deleted last."""
+    id = (yield from resolve(ref, tenant)) or (ref if is_id(ref) else None)
+    rows = yield query("find_creation", id=id, key=ref, tenant=tenant)
+    return rows[0] if rows else None
+
+
 def list_changes(
     now: int, ref: str, limit: int, after: int | None, tenant: str | None
 ) -> Program[Page[ScheduleChange] | None]:
     """One page, newest first; the last entry of all is the creation. See ``Changes.list_changes``."""
-    id = (yield from resolve(ref, tenant)) or (ref if is_id(ref) else None)
-    found = yield query("find_creation", id=id, key=ref, tenant=tenant)
-    if not found:
+    found = yield from find_ever(ref, tenant)
+    if found is None:
         return None
-    id, created_at, created_by = found[0]
+    id, created_at, created_by = found
     rows = yield query("list_changes", schedule_id=id, after=after, limit=limit + 1)
     changes = [
         ScheduleChange(

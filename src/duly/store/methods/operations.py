@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +10,12 @@ import msgspec
 
 from duly.core.ids import backfill_run_id
 from duly.core.instants import to_datetime
-from duly.core.operation import Operation, OperationKind, OperationStatus
+from duly.core.operation import Became, Item, Operation, OperationKind, OperationStatus
 from duly.store.orders import BackfillOrder, NewOperation, Order, decode_order, encode_order
 from duly.store.statements import Program, Query, Row, query
 from duly.store.values import Page
+
+MOST_ITEMS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,10 @@ class Progress:
         return int(self.row[9])
 
     @property
+    def items(self) -> tuple[Item, ...]:
+        return _read_items(self.row[13])
+
+    @property
     def position(self) -> str | None:
         return self.row[6]  # type: ignore[no-any-return]  # a column of text
 
@@ -64,6 +70,7 @@ class Progress:
         changed: int = 0,
         refused: int = 0,
         error: str | None = None,
+        items: Iterable[Item] = (),
     ) -> Progress:
         """The row after a step that did so much more."""
         id, kind, body, made_at, made_by, _, before, was_matched, was_changed, was_refused, *_ = self.row
@@ -72,10 +79,11 @@ class Progress:
         counts = was_matched + matched, was_changed + changed, was_refused + refused
         finished_at = now if finished else None
         row = (id, kind, body, made_at, made_by, status.value, position or before, *counts, error, now, finished_at)
-        return Progress(row)
+        told = _write_items((*self.items, *items)[:MOST_ITEMS])
+        return Progress((*row, told))
 
     def write(self) -> Query:
-        names = ("status", "position", "matched", "changed", "refused", "error", "now", "finished_at")
+        names = ("status", "position", "matched", "changed", "refused", "error", "now", "finished_at", "items")
         return query("move_operation", id=self.id, **dict(zip(names, self.row[5:], strict=True)))
 
 
@@ -166,4 +174,14 @@ def read_operation(row: Row) -> Operation:
         error=row[10],
         updated_at=to_datetime(row[11]),
         finished_at=to_datetime(row[12]),
+        items=_read_items(row[13]),
     )
+
+
+def _read_items(text: str | None) -> tuple[Item, ...]:
+    words: list[list[Any]] = [] if text is None else msgspec.json.decode(text)
+    return tuple(Item(id, Became(became), detail) for id, became, detail in words)
+
+
+def _write_items(items: Sequence[Item]) -> str | None:
+    return msgspec.json.encode([(item.id, item.became, item.detail) for item in items]).decode() if items else None

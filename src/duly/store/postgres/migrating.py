@@ -25,8 +25,10 @@ def prepare_schema(connection: Connection, limits: Limits, *, migrate: bool) -> 
     connection.execute(begin, prepare=False)
     # Looked at again under the lock: others may have done it meanwhile.
     found = _found(connection, texts, newest, migrate=migrate)
-    for number in range(found + 1, newest + 1):
-        connection.execute(steps[number], prepare=False)
+    for number, step in sorted(steps.items()):
+        if number <= found:
+            continue
+        connection.execute(step, prepare=False)
         connection.execute(fill_in(texts["record_schema"], {"schema": number}), prepare=False)
     connection.execute("COMMIT", prepare=False)
 

@@ -33,6 +33,7 @@ from duly.testing.contract.calendars import TestCalendars, TestExcludedWindows  
 from duly.testing.contract.catching_up import TestCatchingUp  # noqa: E402
 from duly.testing.contract.changes import TestAuditTrail  # noqa: E402
 from duly.testing.contract.claiming import TestClaiming, TestEnqueueing  # noqa: E402
+from duly.testing.contract.control import TestComing, TestNamed, TestPurgingSchedules  # noqa: E402
 from duly.testing.contract.dead import (  # noqa: E402
     TestDeadLetters,
     TestOnDead,
@@ -75,6 +76,7 @@ __all__ = [
     "TestCatchingUp",
     "TestChangingSchedules",
     "TestClaiming",
+    "TestComing",
     "TestConcurrencyLimits",
     "TestDeadLetters",
     "TestEnqueueing",
@@ -87,12 +89,14 @@ __all__ = [
     "TestListingQueues",
     "TestListingRuns",
     "TestListingSchedules",
+    "TestNamed",
     "TestNewestFirst",
     "TestOnDead",
     "TestOperations",
     "TestOverlap",
     "TestPausedQueues",
     "TestPurging",
+    "TestPurgingSchedules",
     "TestPuttingSchedules",
     "TestRates",
     "TestRedriving",

@@ -13,7 +13,7 @@ _FACTS = (
     "paused_by pause_reason created_at created_by updated_at ended_at deleted_at replaces replaced_by kind job topic "
     "calendars"
 )
-_OPERATION = "id kind body made_at made_by status position matched changed refused error updated_at finished_at"
+_OPERATION = "id kind body made_at made_by status position matched changed refused error updated_at finished_at items"
 _CURSOR = "schedule_id revision status window_at next_window_at fire_at slot fired failures last_fired_at error tenant"
 _RUN = (
     "id schedule_id revision kind window_at tenant job queue priority due_at slot hold lane attempt max_attempts fence "

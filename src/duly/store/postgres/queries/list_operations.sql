@@ -1,6 +1,6 @@
 SELECT
     id::text, kind, body, made_at, made_by, status, position::text, matched, changed, refused, error, updated_at,
-    finished_at
+    finished_at, NULL
 FROM duly_operations
 WHERE (:after::uuid IS NULL OR id < :after::uuid)
 ORDER BY id DESC

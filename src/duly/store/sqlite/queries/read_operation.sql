@@ -1,5 +1,5 @@
 SELECT
     id, kind, body, made_at, made_by, status, position, matched, changed, refused, error, updated_at,
-    finished_at
+    finished_at, items
 FROM duly_operations
 WHERE id = :id

@@ -1,0 +1,56 @@
+"""Over all schedules and runs: what comes next, and how much there is of what. Nothing here looks at all rows."""
+
+from __future__ import annotations
+
+from duly.core.schedule import Schedule
+from duly.store.statements import Program, Row, query
+from duly.store.values import Load, Page, Recent, Stats
+
+from .schedules import read_schedule
+
+HOUR_MS, DAY_MS = 3_600_000, 86_400_000
+_FIRST = (-(2**62), -1, "00000000-0000-0000-0000-000000000000")
+
+
+def list_upcoming(
+    now: int, limit: int, after: str | None, tenant: str | None, owner: str | None
+) -> Program[Page[Schedule]]:
+    """One page by the time of the next fire; see ``Schedules.list_upcoming``."""
+    fire_at, slot, id = _FIRST if after is None else read_place(after)
+    where = {"tenant": tenant, "fire_at": fire_at, "slot": slot, "after": id, "limit": limit + 1}
+    if owner is None:
+        rows = yield query("list_upcoming", **where)
+    else:
+        rows = yield query("list_upcoming_of", owner=owner, **where)
+    found = [read_schedule(row) for row in rows[:limit]]
+    return Page(found, _place(found[-1]) if len(rows) > limit else None)
+
+
+def read_place(cursor: str) -> tuple[int, int, str]:
+    """Where a page ended: the fire's instant, the slot and the id."""
+    fire_at, slot, id = cursor.split(".")
+    return int(fire_at), int(slot), id
+
+
+def _place(schedule: Schedule) -> str:
+    return f"{schedule.cursor.fire_at}.{schedule.cursor.slot}.{schedule.id}"
+
+
+def stats(now: int, limit: int, late_ms: int) -> Program[Stats]:
+    """Count, each up to ``limit``; of runs that came lately, no more rows than that are looked at."""
+    load = yield query("count_load", now=now, limit=limit)
+    trouble = yield query("count_trouble", late_before=now - late_ms, limit=limit)
+    recent = yield query("count_recent", day=now - DAY_MS, hour=now - HOUR_MS, ahead=now + DAY_MS, limit=limit)
+    late, dead = trouble[0]
+    hour, day = _recent(recent, now, limit, hour=True), _recent(recent, now, limit, hour=False)
+    return Stats(now=now, load=Load(*load[0]), late=late, dead=dead, hour=hour, day=day)
+
+
+def _recent(rows: list[Row], now: int, limit: int, *, hour: bool) -> Recent:
+    counts = {row[0]: int(row[2] if hour else row[1]) for row in rows}
+    since = now - (HOUR_MS if hour else DAY_MS)
+    ended = [row for row in rows if row[0] != "open"]
+    if sum(row[3] for row in ended) >= limit:
+        since = max(since, min(int(row[4].replace("-", "")[:12], 16) for row in ended))
+    told = {name: counts.get(name, 0) for name in ("completed", "failed", "cancelled", "skipped")}
+    return Recent(since=since, fired=sum(told.values()) - told["skipped"] + counts["open"], **told)

@@ -1,0 +1,57 @@
+"""Removing a schedule with all that it left: its runs in small batches, and itself when none is open any more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from duly.core.operation import Operation
+from duly.core.rules import editing
+from duly.core.rules.firing import FireRules
+from duly.store.orders import NewOperation, PurgeOrder
+from duly.store.statements import Program, batch, group, query
+
+from .changes import find_ever
+from .changing import change_schedule
+from .definitions import Definitions
+from .operations import Progress, find_operation, insert_operation, lock_operation, read_operation
+
+WHOLE = ("purge_cursors", "purge_revisions", "purge_changes", "purge_schedules")
+
+
+def begin_purge(
+    now: int, ref: str, new: NewOperation, tenant: str | None, rules: FireRules, definitions: Definitions
+) -> Program[Operation | None]:
+    """Delete a schedule and store the operation that removes it; see ``Operations.begin_purge``."""
+    order = new.order
+    assert isinstance(order, PurgeOrder)
+    existing = yield from find_operation(now, new.id)
+    if existing is not None:
+        return existing
+    found = yield from find_ever(ref, tenant)
+    if found is None:
+        return None
+    delete = partial(editing.delete, by=new.by, cancel_running=order.cancel_running)
+    yield from change_schedule(now, found[0], delete, tenant, rules, definitions)
+    yield insert_operation(now, replace(new, order=replace(order, schedule_id=found[0])))
+    return (yield from find_operation(now, new.id))
+
+
+def purge_step(now: int, id: str, limit: int) -> Program[Operation | None]:
+    """Remove some of the runs; when none is left, not even an open one, what there was of the schedule."""
+    progress: Progress | None = yield from lock_operation(id)
+    if progress is None or not progress.running:
+        return None if progress is None else read_operation(progress.row)
+    order = progress.order
+    assert isinstance(order, PurgeOrder)
+    rows = yield query("purge_runs_of", schedule_id=order.schedule_id, limit=limit)
+    over = False
+    if rows:
+        ids = [row[0] for row in rows]
+        yield group(query("purge_attempts", ids=ids), query("purge_redrives", ids=ids))
+    elif not (yield batch("open_runs", {"schedule_id": [order.schedule_id]})):
+        over = True
+        yield group(*(query(name, ids=[order.schedule_id]) for name in WHOLE))
+    moved = progress.moved(now, matched=len(rows), changed=len(rows), finished=over)
+    yield moved.write()
+    return read_operation(moved.row)

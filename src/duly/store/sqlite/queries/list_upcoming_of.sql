@@ -1,0 +1,16 @@
+-- An owner has few among many: they are found by the owner, and sorted.
+SELECT
+    s.id, s.key, s.name, s.tenant, s.description, s.owner, s.correlation_id, s.client_request_id, s.tags, s.app,
+    s.revision, s.paused_at, s.paused_until, s.paused_by, s.pause_reason, s.created_at, s.created_by, s.updated_at,
+    s.ended_at, s.deleted_at, s.replaces, s.replaced_by, c.schedule_id, c.revision, c.status, c.window_at,
+    c.next_window_at, c.fire_at, c.slot, c.fired, c.failures, c.last_fired_at, c.error, r.body, NULL
+FROM duly_schedules AS s
+CROSS JOIN duly_cursors AS c ON c.schedule_id = s.id
+CROSS JOIN duly_revisions AS r ON r.schedule_id = c.schedule_id AND r.revision = c.revision
+WHERE s.owner = :owner AND s.deleted_at IS NULL
+  AND s.tenant IN (
+    SELECT :tenant WHERE :tenant IS NOT NULL UNION ALL SELECT id FROM duly_tenants WHERE :tenant IS NULL
+  )
+  AND (c.fire_at, c.slot, c.schedule_id) > (:fire_at, :slot, :after)
+ORDER BY c.fire_at, c.slot, c.schedule_id
+LIMIT :limit
