@@ -105,7 +105,7 @@ def test_every_code_has_its_status_and_every_error_its_code() -> None:
 
     ours = {kind for kind in tree(DulyError) if kind.__module__.startswith(("duly.core", "duly.api"))}
     assert {kind.code for kind in ours} - ELSEWHERE <= set(CODES)
-    for kind in ours - {errors.KeyInUse, errors.ClientRequestIdInUse}:
+    for kind in ours - {errors.KeyInUse, errors.ClientRequestIdInUse, errors.UniqueKeyInUse}:
         if kind.code in CODES:
             status, shown = problems.problem_of(kind("said"))
             assert (status, shown["code"]) == (CODES[kind.code][0].status, kind.code)

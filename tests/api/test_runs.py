@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 import httpx2
 import pytest
@@ -147,3 +148,43 @@ async def test_a_client_that_leaves_does_no_harm(app: Duly) -> None:
     (run,) = (await app.runs.list()).items
     assert (await app.runs.wait(run.id, timeout=20)).status == "completed"
     await asyncio.wait_for(app.runs.get(run.id), 20)
+
+
+async def test_runs_wait_for_a_singleton_key_and_one_too_many_is_refused(api: httpx2.AsyncClient) -> None:
+    body = {"jobType": "import", "singleton": "warehouse-7", "maxRunning": 1, "maxQueued": 1}
+    assert [(await api.post("/runs", json=body)).status_code for _ in range(2)] == [202, 202]
+    answer = await api.post("/runs", json=body)
+    assert (answer.status_code, answer.json()["code"]) == (409, "SINGLETON_QUEUE_FULL")
+    assert "maxQueued" in answer.json()["detail"]
+    assert len((await api.get("/runs")).json()["items"]) == 2
+
+
+async def test_a_unique_key_answers_the_run_that_has_it_or_refuses(api: httpx2.AsyncClient) -> None:
+    body = {"jobType": "digest", "unique": "digest-42", "uniqueFor": "24h"}
+    first = (await api.post("/runs", json=body)).json()
+    again = await api.post("/runs", json=body | {"payload": {"other": True}, "uniqueFor": 3.5})
+    assert (again.status_code, again.json()) == (202, first)
+    refused = await api.post("/runs", json=body | {"onConflict": "refuse"})
+    assert refused.status_code == 409
+    assert (refused.json()["code"], refused.json()["existingId"]) == ("UNIQUE_KEY_IN_USE", first["id"])
+
+
+@pytest.mark.parametrize(
+    ("words", "pointer"),
+    [
+        ({"singleton": ""}, "/singleton"),
+        ({"singleton": "k", "maxRunning": 0}, "/maxRunning"),
+        ({"singleton": "k", "maxQueued": "3"}, "/maxQueued"),
+        ({"singleton": "k", "runAt": "2099-01-01T00:00:00Z"}, "/runAt"),
+        ({"maxQueued": 3}, "/maxQueued"),
+        ({"unique": "k", "uniqueFor": "soon"}, "/uniqueFor"),
+        ({"unique": "k", "uniqueFor": -1}, "/uniqueFor"),
+        ({"unique": "k", "onConflict": "ignore"}, "/onConflict"),
+        ({"onConflict": "refuse"}, "/onConflict"),
+    ],
+)
+async def test_a_bad_key_is_refused_by_pointer(api: httpx2.AsyncClient, words: dict[str, Any], pointer: str) -> None:
+    answer = await api.post("/runs", json={"jobType": "digest", **words})
+    assert answer.status_code == 422
+    assert [error["pointer"] for error in answer.json()["errors"]] == [pointer]
+    assert (await api.get("/runs")).json()["items"] == []

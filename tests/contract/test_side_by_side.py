@@ -3,10 +3,13 @@
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
 
+from duly.core.errors import SingletonQueueFull
+from duly.core.lane import Singleton, Unique
 from duly.core.policy import Overlap, Retry
 from duly.core.run import Claim, Completed
 from duly.core.schedule import Schedule
@@ -178,3 +181,65 @@ async def test_four_workers_together_never_start_more_than_a_rate_allows(trial: 
         claims = await asyncio.gather(*(worker.claim(limit=3) for worker in workers))
         assert sum(map(len, claims)) == 7
         trial.clock.move(seconds=1)
+
+
+async def test_ten_that_ask_at_once_for_a_unique_run_get_one(
+    trial: Trial, access: Subject, stores: list[Store]
+) -> None:
+    """G3."""
+    worker = await trial.worker()
+    for n in range(12):
+        asked = [trial.request(unique=Unique(key="digest", for_ms=n % 2)) for _ in range(10)]
+        answers = await asyncio.gather(*(stores[i % 4].enqueue([request]) for i, request in enumerate(asked)))
+        assert len({run.id for (run,) in answers}) == 1
+        assert len((await access.dump())["runs"]) == 1
+        trial.clock.move(milliseconds=n % 2)
+        # Its end beside those who ask: each gets the one that ended, or all the same new one.
+        (claim,) = await worker.claim()
+        asked = [trial.request(unique=Unique(key="digest")) for _ in range(3)]
+        asking = [store.enqueue([new]) for store, new in zip(stores[1:], asked, strict=True)]
+        late, _ = await asyncio.gather(asyncio.gather(*asking), worker.complete(claim))
+        assert len({run.id for (run,) in late} | {claim.id}) <= 2
+        for rest in await worker.claim():
+            await worker.complete(rest)
+
+
+async def test_a_singleton_never_runs_twice_and_never_loses_a_wake_up(
+    trial: Trial, access: Subject, stores: list[Store]
+) -> None:
+    """G5."""
+    lanes = [Singleton(key=f"k{n}", max_queued=3) for n in range(3)]
+    workers = [await trial.worker(name=f"w{n}", store=store) for n, store in enumerate(stores)]
+    came: dict[str, list[str]] = {lane.key: [] for lane in lanes}
+    went: dict[str, list[str]] = {lane.key: [] for lane in lanes}
+    held: list[tuple[Worker, Claim]] = []
+
+    async def ask(store: Store, singleton: Singleton) -> None:
+        request = trial.request(payload=f'"{singleton.key}"', singleton=singleton)
+        with suppress(SingletonQueueFull):
+            (run,) = await store.enqueue([request])
+            came[singleton.key].append(run.id)
+
+    async def claim(worker: Worker) -> None:
+        held.extend([(worker, claim) for claim in await worker.claim()])
+
+    for n in range(25):
+        ending, held[:] = list(held), []
+        trial.clock.move(milliseconds=1)
+        await asyncio.gather(
+            *(worker.complete(claimed) for worker, claimed in ending),
+            *(ask(stores[(n + i) % 4], lane) for i, lane in enumerate(lanes)),
+            *(ask(stores[(n + i + 1) % 4], lane) for i, lane in enumerate(lanes)),
+        )
+        runs = [dict(zip(TABLES["runs"], row, strict=True)) for row in (await access.dump())["runs"]]
+        for lane in lanes:
+            mine = [run for run in runs if run["payload"] == f'"{lane.key}"']
+            assert sum(run["hold"] == 0 for run in mine) == 1, f"none or two may go: {mine}"
+            assert len(mine) <= 4
+        await asyncio.gather(*map(claim, workers))
+        assert len(held) == 3
+        for _, claimed in held:
+            went[(claimed.payload or "").strip('"')].append(claimed.id)
+    for key, order in went.items():
+        assert len(order) == len(set(order)) == 25
+        assert set(order) <= set(came[key])

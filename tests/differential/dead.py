@@ -9,12 +9,14 @@ from typing import Any
 from duly.core.dead import AttemptRecord, DeadGroup, OnDead, on_dead_payload
 from duly.core.ids import on_dead_run_id, redrive_run_id
 from duly.core.instants import to_datetime
+from duly.core.lane import Singleton
 from duly.core.policy import Overlap
 from duly.core.rules.overlap import admit_redriven
 from duly.core.run import Claim, NewRun, OpenRun, Reason, Run, RunKind
 from duly.core.schedule import Cursor, Definition
 from duly.runtime.clock import Clock
 from duly.store.values import DeadFilter, DeadRef, Done, Handled, Instance, Page, Redrive
+from tests.differential.lanes import LaneRow
 
 
 @dataclass(slots=True, kw_only=True)
@@ -38,6 +40,10 @@ class DeadModel:
     instances: dict[int, Instance]
     redrives: dict[tuple[str, int], RedriveRow]
     dead_handlers: dict[str, OnDead]
+    lanes: dict[str, LaneRow]
+
+    def _enter(self, id: str, singleton: Singleton | None) -> tuple[int, int]:
+        raise NotImplementedError
 
     def _run(self, id: str) -> Run:
         raise NotImplementedError
@@ -146,8 +152,11 @@ class DeadModel:
         now, cursor = self._clock.now(), self.cursors.get(row.schedule_id)
         if request.payload is None and row.payload is None and (row.schedule_id, row.revision) not in self.revisions:
             return Handled(row.id, Done.NO_PAYLOAD)
-        hold, lane = 0, None
-        if cursor is not None:
+        hold, lane, slot = 0, None, cursor.slot if cursor else 0
+        if row.lane in self.lanes and not request.force:
+            lane = row.lane
+            hold, slot = self._enter(row.lane, None)
+        elif cursor is not None:
             definition: Definition = self.revisions[row.schedule_id, cursor.revision].definition
             admission = admit_redriven(definition, self._open_runs(row.schedule_id), request.force)
             if admission.refused:
@@ -176,7 +185,7 @@ class DeadModel:
                 tenant=row.tenant,
                 queue=row.queue,
                 priority=row.priority,
-                slot=cursor.slot if cursor else 0,
+                slot=slot,
                 hold=hold,
                 lane=lane,
                 max_attempts=row.max_attempts,

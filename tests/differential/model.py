@@ -15,8 +15,9 @@ from duly.core.calendar import Calendar
 from duly.core.change import Action, ScheduleChange
 from duly.core.dead import OnDead
 from duly.core.errors import ClientRequestIdInUse, DulyError, KeyInUse, RunActive, StoreUnavailable
-from duly.core.ids import is_id
+from duly.core.ids import is_id, lane_id
 from duly.core.instants import to_datetime
+from duly.core.lane import Singleton
 from duly.core.policy import Retry
 from duly.core.queue import Queue, QueueState
 from duly.core.rules.backlog import all_missed, not_prompt, under
@@ -81,6 +82,7 @@ from duly.store.values import (
 from duly.testing.contract.tables import TABLES, Dump, sorted_rows
 from tests.differential.calendars import CalendarModel
 from tests.differential.dead import DeadModel, RedriveRow
+from tests.differential.lanes import LaneRow, LanesModel, UniqueRow
 from tests.differential.operating import OperatingModel, OperationRow
 from tests.differential.requesting import RequestsModel
 
@@ -149,6 +151,7 @@ class EndedRow:
     result: str | None = None
     acked_at: int | None = None
     timeout_ms: int | None = None
+    lane: str | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -170,7 +173,7 @@ class RevisionRow:
     made_by: str | None
 
 
-class Model(DeadModel, CalendarModel, OperatingModel, RequestsModel):
+class Model(LanesModel, DeadModel, CalendarModel, OperatingModel, RequestsModel):
     """A ``Store`` in memory. Every method is one step: nothing runs beside it."""
 
     name = "model"
@@ -196,6 +199,8 @@ class Model(DeadModel, CalendarModel, OperatingModel, RequestsModel):
         self.dead_handlers: dict[str, OnDead] = {}
         self.queues: dict[str, QueueState] = {}
         self.requests: dict[tuple[str, str], Request] = {}
+        self.lanes: dict[str, LaneRow] = {}
+        self.uniques: dict[tuple[str, str], UniqueRow] = {}
         self.calendars: dict[tuple[str, str], Calendar] = {}
 
     async def open(self) -> None: ...
@@ -242,6 +247,8 @@ class Model(DeadModel, CalendarModel, OperatingModel, RequestsModel):
             "calendars": self._calendar_rows(),
             "queues": [(*astuple(queue), queue.governed) for queue in self.queues.values()],
             "requests": [(r.tenant, r.key, r.hash, r.status, r.answer, r.expires_at) for r in self.requests.values()],
+            "lanes": map(astuple, self.lanes.values()),
+            "uniques": map(astuple, self.uniques.values()),
         }
         return {table: sorted_rows(rows[table]) for table in TABLES}
 
@@ -589,18 +596,39 @@ class Model(DeadModel, CalendarModel, OperatingModel, RequestsModel):
     # Runs
 
     async def enqueue(self, requests: Sequence[NewRequest]) -> list[Run]:
+        before = {name: deepcopy(rows) for name, rows in vars(self).items() if isinstance(rows, dict)}
+        try:
+            terms = {(r.tenant, r.singleton.key): r.singleton for r in requests if r.singleton is not None}
+            for (tenant, _), singleton in terms.items():
+                self._use_lane(tenant, singleton)
+            return [self._enqueue(request, terms) for request in requests]
+        except DulyError:
+            vars(self).update(before)
+            raise
+
+    def _enqueue(self, request: NewRequest, terms: Mapping[tuple[str, str], Singleton]) -> Run:
         now = self._clock.now()
-        answers: list[Run] = []
-        for request in requests:
-            due_at = now if request.run_at is None else request.run_at
-            asked = asdict(request)
-            del asked["run_at"]
-            key = asked.pop("fairness_key")
-            self._insert(
-                NewRun(**asked, kind=RunKind.DIRECT, due_at=due_at, window_at=due_at, fired_at=now, fair_key=key)
-            )
-            answers.append(self._run(request.id))
-        return answers
+        other = self._has_the_key(request)
+        if other is not None:
+            return self._run(other)
+        asked = asdict(replace(request, singleton=None, unique=None))
+        del asked["singleton"], asked["unique"], asked["run_at"]
+        due_at = now if request.run_at is None else request.run_at
+        new = NewRun(
+            **{name: value for name, value in asked.items() if name != "fairness_key"},
+            kind=RunKind.DIRECT,
+            due_at=due_at,
+            window_at=due_at,
+            fired_at=now,
+            fair_key=request.fairness_key,
+        )
+        if request.id not in self.runs and request.id not in self.history:
+            if request.singleton is not None:
+                new.lane = lane_id(request.tenant, request.singleton.key)
+                new.hold, new.slot = self._enter(new.lane, terms[request.tenant, request.singleton.key])
+            self._keep_key(request)
+            self._insert(new)
+        return self._run(request.id)
 
     async def trigger(
         self,
@@ -904,6 +932,7 @@ class Model(DeadModel, CalendarModel, OperatingModel, RequestsModel):
         del self.runs[run.id]
         kept = {name: value for name, value in asdict(run).items() if name in EndedRow.__slots__}
         kept["timeout_ms"] = run.timeout_ms if status is RunStatus.FAILED else None
+        kept["lane"] = run.lane if status is RunStatus.FAILED and run.schedule_id is None else None
         self.history[run.id] = EndedRow(
             **kept,
             status=status.value,
@@ -938,7 +967,8 @@ class Model(DeadModel, CalendarModel, OperatingModel, RequestsModel):
                 pauses[id] = asked.reason
         for id, reason in pauses.items():
             self._apply(pause(self._schedule(id), now, reason=reason, until=None, by="duly"), now)
-        return sum(self._release_lane(id) for id in schedules if id is not None)
+        released = sum(self._release_line(lane) for lane in {run.lane for run, _ in touched if run.schedule_id is None})
+        return released + sum(self._release_lane(id) for id in schedules if id is not None)
 
     def _moves(self, run: OpenRow) -> bool:
         """Whether the end of a run can move its schedule: not where it was fired under a plain definition."""
@@ -1143,7 +1173,7 @@ class Model(DeadModel, CalendarModel, OperatingModel, RequestsModel):
         return (deleted or ended) and not self._open_rows(id)
 
     async def release_stuck_lanes(self, *, limit: int) -> int:
-        held = sorted({run.schedule_id or "" for run in self.runs.values() if run.hold == Hold.LANE})
+        held = sorted({run.schedule_id for run in self.runs.values() if run.hold == Hold.LANE and run.schedule_id})
         return sum(self._release_lane(id) for id in held[:limit])
 
     async def resume_expired_pauses(self, *, limit: int) -> int:

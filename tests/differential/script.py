@@ -12,6 +12,7 @@ from duly.core.calendar import DateRange, Days, MonthDay
 from duly.core.dead import OnDead
 from duly.core.ids import uuid7
 from duly.core.instants import to_datetime
+from duly.core.lane import Singleton, Unique
 from duly.core.policy import Backoff, CatchUp, Missed, Overlap, Retry
 from duly.core.queue import QueueState
 from duly.core.rules import editing
@@ -387,17 +388,29 @@ class Script:
                 payload=draw.choice(("0", "null", '{"x":[]}')),
                 queue=draw.choice(("q1", "q2")),
                 max_attempts=draw.choice((1, 3)),
-                run_at=draw.choice((None, now + n - 20, now + 5000 + n)),
                 priority=draw.choice((0, 5)),
                 timeout_ms=draw.choice((None, 1000)),
                 tenant=draw.choice(self._tenants),
                 fairness_key=draw.choice((None, None, "", "x", "y", "zä")),
+                **({"run_at": draw.choice((None, now + n - 20, now + 5000 + n))} | self._keys()),
             )
             for n, id in enumerate([*ids, self._id(), self._id()][: draw.choice((1, 2, 3))])
         ]
         if draw.random() < 0.1:
             requests.append(replace(requests[0], payload='"again"'))
         return Operation(f"enqueue {[r.job for r in requests]}", lambda store: store.enqueue(requests))
+
+    def _keys(self) -> dict[str, Any]:
+        """Nothing, or the keys that a run of others decides about."""
+        draw = self._draw
+        if draw.random() < 0.5:
+            return {}
+        key, most = draw.choice("uv"), draw.choice((None, None, 0, 2))
+        return {
+            "singleton": Singleton(key=key, max_running=draw.choice((1, 1, 2)), max_queued=most),
+            "unique": draw.choice((None, None, Unique(key=key, for_ms=draw.choice((0, 5000)), refuse=most == 0))),
+            "run_at": None,
+        }
 
     def trigger(self) -> Operation | None:
         schedule = self._schedule()
@@ -715,6 +728,9 @@ class Script:
         before = self._clock.now() - self._draw.choice((0, 30_000))
         return Operation("purge schedules", lambda store: store.purge_schedules(ended_before=before, limit=MANY))
 
+    def purge_keys(self) -> Operation:
+        return Operation("purge keys", lambda store: store.purge_keys(limit=MANY))
+
     def release_stuck(self) -> Operation:
         return Operation("release stuck lanes", lambda store: store.release_stuck_lanes(limit=MANY))
 
@@ -758,7 +774,7 @@ _WEIGHTS: list[tuple[Callable[[Script], Operation | None], int]] = [
     (Script.change, 10),
     (Script.fire, 14),
     (Script.set_aside, 1),
-    (Script.enqueue, 4),
+    (Script.enqueue, 7),
     (Script.trigger, 5),
     (Script.cancel_run, 3),
     (Script.claim, 12),
@@ -786,6 +802,7 @@ _WEIGHTS: list[tuple[Callable[[Script], Operation | None], int]] = [
     (Script.purge_schedules, 2),
     (Script.resume_expired, 3),
     (Script.release_stuck, 2),
+    (Script.purge_keys, 2),
     (Script.look_at_schedules, 2),
     (Script.look_at_a_schedule, 1),
     (Script.look_at_changes, 2),

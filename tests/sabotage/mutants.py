@@ -69,6 +69,29 @@ MUTANTS = (
         (("tests/store/postgres/test_guards.py",),),
     ),
     Mutant(
+        "singleton-unlocked",
+        "who ends a run of a singleton key looks at who waits without locking the lane",
+        _queries("postgres", ("lock_lanes",), "FOR UPDATE", ""),
+        (("tests/store/postgres/test_guards.py",),),
+    ),
+    Mutant(
+        "unique-identity",
+        "a unique key is another one for every run that is asked for",
+        (
+            (
+                "src/duly/store/methods/enqueueing.py",
+                "asked = {(r.tenant, r.unique.key): r.id for",
+                "asked = {(r.tenant, r.unique.key + r.id): r.id for",
+            ),
+            (
+                "src/duly/store/methods/enqueueing.py",
+                "holder = holders[request.tenant, request.unique.key]",
+                "holder = holders[request.tenant, request.unique.key + request.id]",
+            ),
+        ),
+        ((CONTRACT[0], "-k", "sqlite-memory and Uniques"), ("tests/store/postgres/test_guards.py",)),
+    ),
+    Mutant(
         "two-transactions",
         "the runs are committed before the cursor moves",
         (

@@ -26,6 +26,7 @@ def told(description: str, **schema: Any) -> Meta:
 
 Line = Annotated[str, Meta(max_length=200, pattern=_ONE_LINE)]
 Word = Annotated[str, Meta(min_length=1, max_length=100, pattern=_ONE_LINE)]
+RunKey = Annotated[str, Meta(min_length=1, max_length=200, pattern=_ONE_LINE)]
 Id = Annotated[str, Meta(max_length=128, pattern=_ONE_LINE)]
 Hour = Annotated[int, Meta(ge=0, le=23)]
 Minute = Annotated[int, Meta(ge=0, le=59)]
@@ -300,6 +301,25 @@ class RunBody(Base):
         int | UnsetType | None, told("How often it may be tried, the first included.", minimum=1, maximum=100)
     ] = UNSET
     fairness_key: Annotated[Line | UnsetType | None, told("Whose share of a fair queue it is; the tenant's.")] = UNSET
+    singleton: Annotated[
+        RunKey | UnsetType | None, told("Of all runs with this key only so many go at once; not beside `runAt`.")
+    ] = UNSET
+    max_running: Annotated[Annotated[int, Meta(ge=1, le=10_000)] | UnsetType | None, told("How many; 1 if absent.")] = (
+        UNSET
+    )
+    max_queued: Annotated[
+        Annotated[int, Meta(ge=0, le=10_000)] | UnsetType | None, told("How many may wait; no bound if absent.")
+    ] = UNSET
+    unique: Annotated[RunKey | UnsetType | None, told("While a run with this key is open, there is no second one.")] = (
+        UNSET
+    )
+    unique_for: Annotated[
+        float | Annotated[str, Meta(max_length=64)] | UnsetType | None,
+        told("Also not within this time of its enqueue: seconds, or a duration.", examples=["5m"]),
+    ] = UNSET
+    on_conflict: Annotated[
+        Literal["return", "refuse"] | UnsetType | None, told("Answer the run that has the unique key, or refuse.")
+    ] = UNSET
 
 
 class RateLimit(Base):

@@ -81,6 +81,14 @@ BODIES: Mapping[str, Mapping[str, tuple[str, Any]]] = {
     "createRun": {
         "now": ("Now", {"jobType": "send-reminder", "payload": {"user": 42}}),
         "later": ("Later", {"jobType": "send-reminder", "runAt": "2099-03-15T14:00:00Z", "priority": 10}),
+        "one at a time": (
+            "One at a time, and at most five that wait",
+            {"jobType": "import", "singleton": "warehouse-7", "maxQueued": 5},
+        ),
+        "once a day": (
+            "Not twice within a day",
+            {"jobType": "send-digest", "unique": "digest-42", "uniqueFor": "24h", "onConflict": "refuse"},
+        ),
     },
     "cancelRun": {"nothing": ("Nothing to say", {})},
     "redriveRun": {

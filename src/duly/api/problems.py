@@ -67,6 +67,8 @@ CODES: Mapping[str, tuple[Kind, str]] = {
     "RUN_NOT_DEAD": (CONFLICT, "The run is not among the dead letters."),
     "IDEMPOTENCY_KEY_IN_USE": (CONFLICT, "The first request with this key is still under way."),
     "CALENDAR_IN_USE": (CONFLICT, "Schedules that have not ended name it; `schedules` says how many."),
+    "SINGLETON_QUEUE_FULL": (CONFLICT, "As many runs wait for the singleton key as may; nothing was stored."),
+    "UNIQUE_KEY_IN_USE": (CONFLICT, "Another run has the unique key; `existingId` is its id."),
     "CONFLICT": (CONFLICT, "The present state does not allow it."),
     "SCHEDULE_REVISION_STALE": (STALE, "It was changed since it was read; `revision` is the present one."),
     "PAYLOAD_TOO_LARGE": (TOO_LARGE, "The payload is over 256 KiB, or the body over 1 MiB."),

@@ -298,7 +298,12 @@ ROUTES: tuple[Route, ...] = (
         body=RunBody,
         answer=RunAnswer,
         status=202,
-        codes=("SCHEDULE_RETRY_POLICY_INVALID", "SCHEDULE_ENQUEUE_FAILURE"),
+        codes=(
+            "SCHEDULE_RETRY_POLICY_INVALID",
+            "SCHEDULE_ENQUEUE_FAILURE",
+            "SINGLETON_QUEUE_FULL",
+            "UNIQUE_KEY_IN_USE",
+        ),
     ),
     Route(
         method="GET",

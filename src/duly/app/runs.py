@@ -35,6 +35,7 @@ from .checking import (
     timeout_in_ms,
 )
 from .dead import DeadLetters
+from .keys import read_singleton, read_unique
 from .payload import encode_payload
 from .words import UNSET, JobLike, RunFilters, RunOptions
 
@@ -79,6 +80,8 @@ class Runs(DeadLetters):
             (run,) = await self._store.enqueue([request], connection=connection)
             return run
         try:
+            if request.guarded:  # alone: a refusal must not refuse what others ask for
+                return (await self._enqueue([request]))[0]
             return await self._enqueue_one(request)
         except StoreError as error:
             raise _not_stored([request], error) from error
@@ -168,6 +171,7 @@ class Runs(DeadLetters):
         if run is None:
             raise not_found("run", ref)
         self._on_cancel()
+        self._on_runs()  # the end of one that waited may let another one go
         self.ended({run.id: run.status})
         return run
 
@@ -191,6 +195,12 @@ class Runs(DeadLetters):
         id: str | None = None,
         tenant: str = "",
         fairness_key: str | None = None,
+        singleton: str | None = None,
+        max_running: int | None = None,
+        max_queued: int | None = None,
+        unique: str | None = None,
+        unique_for: float | str | None = None,
+        on_conflict: str | None = None,
     ) -> NewRequest:
         """Check the arguments of ``enqueue``; the answer is ready to be stored."""
         name, payload = read_call(job, payload, self._registry)
@@ -220,6 +230,8 @@ class Runs(DeadLetters):
             timeout_ms=timeout_ms,
             tenant=check_text(tenant, "tenant", 128) or "",
             fairness_key=check_text(fairness_key, "fairness_key", 200),
+            singleton=read_singleton(singleton, max_running=max_running, max_queued=max_queued, run_at=run_at),
+            unique=read_unique(unique, unique_for=unique_for, on_conflict=on_conflict),
         )
 
     async def _enqueue(self, requests: Sequence[NewRequest]) -> Sequence[Run]:

@@ -94,7 +94,12 @@ class JobOptions(Policies, total=False):
 
 
 class RunOptions(TypedDict, total=False):
-    """How a run that is enqueued is to be run; ``id`` is the caller's own, so that a repeated request is one run."""
+    """How a run that is enqueued is to be run; ``id`` is the caller's own, so that a repeated request is one run.
+
+    Of all runs with one ``singleton`` key at most ``max_running`` (1) go at once and at most ``max_queued`` wait. While
+    a run with a ``unique`` key is open, or was enqueued less than ``unique_for`` ago (seconds or "5m"), another one is
+    answered with the first (``on_conflict="return"``) or refused (``"refuse"``).
+    """
 
     run_at: datetime | None
     queue: str
@@ -104,6 +109,12 @@ class RunOptions(TypedDict, total=False):
     id: str | None
     tenant: str
     fairness_key: str | None
+    singleton: str | None
+    max_running: int | None
+    max_queued: int | None
+    unique: str | None
+    unique_for: float | str | None
+    on_conflict: str | None
 
 
 class ScheduleFilters(TypedDict, total=False):

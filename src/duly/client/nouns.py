@@ -105,7 +105,10 @@ class Runs(Generic[R]):
         self._send = send
 
     def create(self, body: Mapping[str, Any]) -> R:
-        """Ask for one run of a job: jobType, payload, runAt, queue, priority, maxAttempts."""
+        """Ask for one run of a job: jobType, payload, runAt, queue, priority, maxAttempts, fairnessKey.
+
+        With singleton (maxRunning, maxQueued) or unique (uniqueFor, onConflict) other runs decide if and when it goes.
+        """
         return self._send(_post(f"{API}/runs", dict(body)))
 
     def get(self, ref: str) -> R:

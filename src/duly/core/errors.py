@@ -20,6 +20,8 @@
     │   ├── RunActive                  SCHEDULE_RUN_ACTIVE
     │   ├── NotDead                    RUN_NOT_DEAD: only a run that failed for good can be redriven
     │   ├── CalendarInUse              CALENDAR_IN_USE
+    │   ├── SingletonQueueFull         SINGLETON_QUEUE_FULL: the line of a singleton key is full
+    │   ├── UniqueKeyInUse             UNIQUE_KEY_IN_USE: another run has the key
     │   └── RevisionStale              SCHEDULE_REVISION_STALE
     ├── WaitTimeout                WAIT_TIMEOUT
     ├── LeaseLost                  LEASE_LOST: the store gave the run to a newer attempt
@@ -41,6 +43,8 @@
 from __future__ import annotations
 
 from typing import Any, ClassVar, Self
+
+from .lane import Singleton
 
 ALREADY_CANCELLED = "SCHEDULE_JOB_ALREADY_CANCELLED"
 
@@ -189,6 +193,34 @@ class CalendarInUse(Conflict):
 
 class RevisionStale(Conflict):
     code = "SCHEDULE_REVISION_STALE"
+
+
+class SingletonQueueFull(Conflict):
+    code = "SINGLETON_QUEUE_FULL"
+
+    @classmethod
+    def behind(cls, singleton: Singleton) -> Self:
+        most, queued = singleton.max_running, singleton.max_queued
+        return cls(
+            f"singleton {singleton.key!r} has {most} run(s) that have not ended (max_running) and {queued} that wait"
+            " (max_queued); nothing was stored: try again when one has ended, or allow more to wait",
+            singleton=singleton.key,
+            max_running=most,
+            max_queued=queued,
+        )
+
+
+class UniqueKeyInUse(Conflict):
+    code = "UNIQUE_KEY_IN_USE"
+
+    def __init__(self, key: str, existing_id: str) -> None:
+        super().__init__(
+            f"unique key {key!r} is in use by run {existing_id}, which has not ended or was enqueued within unique_for;"
+            " nothing was stored",
+            unique=key,
+            existing_id=existing_id,
+        )
+        self.existing_id = existing_id
 
 
 class WaitTimeout(DulyError, TimeoutError):

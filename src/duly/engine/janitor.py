@@ -64,6 +64,7 @@ class Janitor:
             self._observer.topics_unheard(unheard)
         busy = await self._go_on()
         busy = await self._store.purge_requests(limit=BATCH) == BATCH or busy
+        busy = await self._store.purge_keys(limit=BATCH) >= BATCH or busy
         return self._settings.poll / 4 if await self._purge() or busy else rest
 
     async def _go_on(self) -> bool:

@@ -215,7 +215,12 @@ class Switching(Protocol):
 
 class Runs(Protocol):
     async def enqueue(self, requests: Sequence[NewRequest]) -> list[Run]:
-        """Insert runs in one transaction; a run whose id exists is left as it is and answered."""
+        """Insert runs in one transaction; a run whose id exists is left as it is and answered.
+
+        Of a ``singleton`` only so many are claimable as may run, the others wait in order; ``SingletonQueueFull`` if
+        its line is full. A ``unique`` key that is in use answers the run that has it, or ``UniqueKeyInUse``. One that
+        is refused refuses all: nothing is stored.
+        """
         ...
 
     async def trigger(

@@ -10,6 +10,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from duly.core.calendar import Calendar, Days
 from duly.core.errors import DulyError
+from duly.core.lane import Singleton, Unique
 from duly.core.policy import Retry
 from duly.core.run import Claim, Outcome, Run, RunStatus, SkippedWindows
 from duly.core.schedule import Definition, Facts, Schedule
@@ -44,6 +45,13 @@ class NewRequest:
     timeout_ms: int | None = None
     tenant: str = ""
     fairness_key: str | None = None
+    singleton: Singleton | None = None
+    unique: Unique | None = None
+
+    @property
+    def guarded(self) -> bool:
+        """Whether other runs decide if, or when, this one may be."""
+        return self.singleton is not None or self.unique is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,3 +119,7 @@ class Keeping(Protocol):
     async def resume_expired_pauses(self, *, limit: int) -> int:
         """Resume the schedules whose pause has reached its end."""
         ...
+
+    async def purge_keys(self, *, limit: int) -> int:
+        """Forget up to ``limit`` singleton keys and as many unique keys that hold nobody up; answer how many."""
+        ...

@@ -5,11 +5,13 @@ import asyncio
 import psycopg
 import pytest
 
+from duly.core.errors import SingletonQueueFull
+from duly.core.lane import Singleton, Unique
 from duly.core.policy import Retry
 from duly.core.run import Completed, Failed, Outcome, Released
 from duly.store.sql import SqlStore
 from duly.store.values import Settlement
-from tests.store.postgres.making import ask, claim_all, new_request, open_session
+from tests.store.postgres.making import ask, claim_all, completed, new_request, open_session
 
 WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
 
@@ -55,3 +57,49 @@ async def test_a_settle_that_meets_a_takeover_looks_again_when_it_has_the_row(
     assert (settled.ended, list(settled.lost)) == ({}, [claim.id])
     assert ask(fresh_postgres, "SELECT fence FROM duly_runs") == [claim.fence + 1]
     assert ask(fresh_postgres, "SELECT claimed_by FROM duly_runs") == [other]
+
+
+@pytest.mark.parametrize("end", ["settle", "cancel"])
+async def test_an_end_waits_for_one_who_enters_the_lane_and_lets_that_one_go(
+    store: SqlStore, fresh_postgres: str, end: str
+) -> None:
+    terms = Singleton(key="import")
+    session = await open_session(store)
+    (first,) = await store.enqueue([new_request(singleton=terms)])
+    with psycopg.connect(fresh_postgres) as entering:
+        ending: asyncio.Task[object]
+        if end == "settle":
+            (claim,) = await claim_all(store, session)
+        (second,) = await store.enqueue([new_request(singleton=terms)], connection=entering)
+        if end == "settle":
+            ending = asyncio.create_task(store.settle([completed(claim, session)]))
+        else:
+            ending = asyncio.create_task(store.request_cancel(first.id))
+        await waits_for_a_lock(fresh_postgres, ending)
+        assert not ending.done(), "it must wait for the lane, or it does not see who waits"
+        entering.commit()
+    await ending
+    assert [claim.id for claim in await claim_all(store, session)] == [second.id]
+
+
+async def test_who_asks_for_a_unique_run_waits_for_one_who_is_making_it(store: SqlStore, fresh_postgres: str) -> None:
+    asked = [new_request(unique=Unique(key="digest")) for _ in range(2)]
+    with psycopg.connect(fresh_postgres) as first:
+        (made,) = await store.enqueue(asked[:1], connection=first)
+        second = asyncio.create_task(store.enqueue(asked[1:]))
+        await waits_for_a_lock(fresh_postgres, second)
+        assert not second.done()
+        first.commit()
+    assert [run.id for run in await second] == [made.id]
+
+
+async def test_a_refusal_in_the_callers_transaction_leaves_the_key_free(store: SqlStore, fresh_postgres: str) -> None:
+    terms = Singleton(key="import", max_queued=0)
+    await store.enqueue([new_request(singleton=terms)])
+    unique = Unique(key="digest", for_ms=60_000)
+    with psycopg.connect(fresh_postgres) as connection:
+        with pytest.raises(SingletonQueueFull):
+            await store.enqueue([new_request(singleton=terms, unique=unique)], connection=connection)
+        connection.commit()
+    request = new_request(unique=unique)
+    assert [run.id for run in await store.enqueue([request])] == [request.id]

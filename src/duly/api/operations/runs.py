@@ -22,16 +22,16 @@ from duly.core.run import Run
 from duly.core.timing import Every
 
 _FIRST_REVISION = 1
+_OPTIONS = (
+    "queue", "priority", "max_attempts", "fairness_key", "singleton", "max_running", "max_queued", "unique",
+    "unique_for", "on_conflict",
+)  # fmt: skip
 
 
 async def create_run(app: Duly, body: object, *, id: str | None = None) -> RunAnswer:
     """Ask for one run of a job, now or later; it is stored when this answers."""
     given = read(RunBody, body)
-    options: dict[str, Any] = {
-        name: value
-        for name in ("queue", "priority", "max_attempts", "fairness_key")
-        if (value := getattr(given, name)) not in (None, UNSET)
-    }
+    options: dict[str, Any] = {name: value for name in _OPTIONS if (value := getattr(given, name)) not in (None, UNSET)}
     findings = Findings()
     with findings.at("/runAt"):
         options["run_at"] = instant(given.run_at, "run_at")

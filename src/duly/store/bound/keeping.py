@@ -8,7 +8,7 @@ from functools import partial
 from duly.core.policy import Retry
 from duly.core.rules.firing import FireRules
 from duly.core.run import RunStatus
-from duly.store.methods import keeping, sessions, topics
+from duly.store.methods import keeping, lanes, sessions, topics
 from duly.store.values import NO_RETRIES, Beat, Instance, Recovered
 
 from .base import Bound
@@ -87,3 +87,6 @@ class BoundKeeping(Bound):
 
     async def resume_expired_pauses(self, *, limit: int) -> int:
         return await self._write(partial(keeping.resume_expired_pauses, limit=limit, definitions=self._definitions))
+
+    async def purge_keys(self, *, limit: int) -> int:
+        return await self._write(partial(lanes.purge_keys, limit=limit))

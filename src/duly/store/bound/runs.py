@@ -9,7 +9,7 @@ from typing import Any
 from duly.core.rules.firing import FireRules
 from duly.core.run import Run
 from duly.core.schedule import Schedule
-from duly.store.methods import runs
+from duly.store.methods import enqueueing, runs
 from duly.store.values import NewRequest, Page, RunFilter, Triggered
 
 from .base import Bound
@@ -19,7 +19,7 @@ class BoundRuns(Bound):
     """``protocol.Runs`` on a driver; with ``connection`` inside the caller's transaction."""
 
     async def enqueue(self, requests: Sequence[NewRequest], *, connection: Any = None) -> list[Run]:
-        return await self._write_and_hint("runs", partial(runs.enqueue, requests=requests), connection)
+        return await self._write_and_hint("runs", partial(enqueueing.enqueue, requests=requests), connection)
 
     async def trigger(
         self,
@@ -46,7 +46,10 @@ class BoundRuns(Bound):
         return await self._write_and_hint("runs", transaction, connection)
 
     async def request_cancel(self, run_id: str, *, connection: Any = None) -> Run | None:
-        return await self._write_and_hint("cancels", partial(runs.request_cancel, run_id=run_id), connection)
+        run = await self._write_and_hint("cancels", partial(runs.request_cancel, run_id=run_id), connection)
+        if connection is None:
+            self.driver.hint("runs")  # the end of one that waited may let another one go
+        return run
 
     async def get_run(self, run_id: str) -> Run | None:
         return await self._read(lambda now: runs.find_run(run_id))

@@ -23,6 +23,7 @@ from duly.store.values import DeadFilter, DeadRef, Done, Handled, Page, Redrive
 
 from .definitions import Definitions, Known
 from .firing import NEW_RUN, new_run_row
+from .lanes import Entrance, close_entrances, rejoin
 from .moving import lock_cursors, open_runs_of
 from .runs import find_run, read_run
 
@@ -49,6 +50,7 @@ class _Dead(NamedTuple):
     payload: str | None
     acked_at: int | None
     reason: str | None
+    lane: str | None
 
 
 def read_attempts(run_id: str) -> Program[list[AttemptRecord]]:
@@ -120,7 +122,8 @@ def redrive(now: int, requests: Sequence[Redrive], definitions: Definitions) -> 
     # After the dead rows, and in id order: whoever holds a cursor never waits for a dead row.
     cursors = yield from lock_cursors(sorted({run.schedule_id for run in found.values() if run.schedule_id}))
     known = yield from definitions.load(_revisions(found, cursors))
-    batch_ = _Batch(now, cursors, known, (yield from open_runs_of(sorted(cursors))))
+    lines = yield from rejoin({run.lane for run in found.values() if run.lane is not None})
+    batch_ = _Batch(now, cursors, known, (yield from open_runs_of(sorted(cursors))), lines)
     answers: dict[int, Handled] = {}
     for place in sorted(range(len(requests)), key=lambda at: requests[at].dead.run_id):
         request = requests[place]
@@ -148,12 +151,18 @@ class _Batch:
     """What one redrive is going to write."""
 
     def __init__(
-        self, now: int, cursors: Mapping[str, Cursor], known: Known, open_runs: Mapping[str, list[OpenRun]]
+        self,
+        now: int,
+        cursors: Mapping[str, Cursor],
+        known: Known,
+        open_runs: Mapping[str, list[OpenRun]],
+        lines: Mapping[str, Entrance],
     ) -> None:
         self.now = now
         self.cursors = cursors
         self.known = known
         self.open_runs = open_runs
+        self.lines = lines
         self.revived: list[tuple[Any, ...]] = []
         self.made: list[NewRun] = []
         self.replaced: list[tuple[str, int]] = []
@@ -165,12 +174,18 @@ class _Batch:
             return Handled(run.id, Done.NO_PAYLOAD)
         goes_as = run.id if request.payload is None else redrive_run_id(run.id, run.fence, run.finished_at)
         cursor = self.cursors.get(run.schedule_id or "")
-        admission, lane = self._admit(run, cursor, goes_as, request.force)
+        slot = cursor.slot if cursor else 0
+        line = None if request.force else self.lines.get(run.lane or "")
+        if line is not None:
+            hold, slot = line.enter()
+            admission, lane = Admission(hold=hold), run.lane
+        else:
+            admission, lane = self._admit(run, cursor, goes_as, request.force)
         if admission.refused:
             return Handled(run.id, Done.LANE_FULL)
         # Its process died with it again and again: it is tried apart from others.
         lost = run.reason == Reason.LOST and admission.hold is Hold.NONE
-        place = _Place(cursor.slot if cursor else 0, Hold.SUSPECT if lost else admission.hold, lane)
+        place = _Place(slot, Hold.SUSPECT if lost else admission.hold, lane)
         if request.payload is None:
             self.revived.append((run.id, run.fence, place.slot, int(place.hold), place.lane))
         else:
@@ -186,6 +201,7 @@ class _Batch:
         if self.made:
             yield batch("acknowledge_dead", columns(("id", "fence"), self.replaced), now=self.now)
             yield batch("insert_runs", columns(NEW_RUN, map(new_run_row, self.made)))
+        yield from close_entrances(self.lines)
         if self.redriven:
             yield batch("insert_redrives", columns(REDRIVEN, self.redriven), now=self.now)
 

@@ -1,8 +1,8 @@
-"""Runs that people ask for, and runs that people look at."""
+"""Runs of a schedule that people ask for, runs that they cancel, and runs that they look at."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from duly.core.errors import RunActive
@@ -13,46 +13,13 @@ from duly.core.run import Hold, NewRun, Reason, Run, RunKind, RunStatus
 from duly.core.schedule import Schedule
 from duly.store.codec import read_open_run
 from duly.store.statements import Program, Row, batch, columns, query
-from duly.store.values import NewRequest, Page, RunFilter, Triggered
+from duly.store.values import Page, RunFilter, Triggered
 
 from .ending import cancel_waiting_runs, request_cancels
 from .firing import NEW_RUN, new_run_row
+from .lanes import lock_lanes_of, release_lines
 from .moving import Ended, lock_cursors, move_schedules
 from .schedules import find_schedule
-
-
-def enqueue(now: int, requests: Sequence[NewRequest]) -> Program[list[Run]]:
-    """Insert direct runs; one whose id exists is left as it is."""
-    runs = [
-        NewRun(
-            id=request.id,
-            job=request.job,
-            kind=RunKind.DIRECT,
-            due_at=now if request.run_at is None else request.run_at,
-            # The time asked for, which stays: what is due moves with every retry.
-            window_at=now if request.run_at is None else request.run_at,
-            fired_at=now,
-            tenant=request.tenant,
-            queue=request.queue,
-            priority=request.priority,
-            max_attempts=request.max_attempts,
-            timeout_ms=request.timeout_ms,
-            payload=request.payload,
-            fair_key=request.fairness_key,
-        )
-        for request in requests
-    ]
-    rows = yield batch("insert_runs", columns(NEW_RUN, map(new_run_row, runs)))
-    inserted = {row[0] for row in rows}
-    answers: list[Run] = []
-    for run in runs:
-        if run.id in inserted:
-            inserted.remove(run.id)  # the same id again in this batch is answered with the first one
-            answers.append(_fresh(run))
-        else:
-            existing = yield from find_run(run.id)
-            answers.append(existing or _fresh(run))
-    return answers
 
 
 def trigger(
@@ -89,7 +56,7 @@ def trigger(
         admission = replace(admission, hold=Hold.LANE)
     run = _manual_run(now, run_id, schedule, admission, payload, rules)
     yield batch("insert_runs", columns(NEW_RUN, [new_run_row(run)]))
-    return Triggered(_fresh(run, schedule.key, schedule.definition.payload), created=True)
+    return Triggered(fresh_run(run, schedule.key, schedule.definition.payload), created=True)
 
 
 def _admit(schedule: Schedule, force: bool) -> Program[Admission]:
@@ -139,10 +106,13 @@ def request_cancel(now: int, run_id: str) -> Program[Run | None]:
     if run is None or run.status.terminal:
         return run
     cursors = yield from lock_cursors([] if run.schedule_id is None else [run.schedule_id])
+    lanes = (yield from lock_lanes_of([run_id])) if run.schedule_id is None else []
     ended = yield from cancel_waiting_runs(now, [run_id], Reason.CANCEL_REQUESTED)
     if ended and run.schedule_id in cursors:
         end = Ended(run.schedule_id, run.kind, RunStatus.CANCELLED)
         yield from move_schedules(now, [end], cursors, known={})
+    if ended:
+        yield from release_lines(lanes)
     return (yield from find_run(run_id))
 
 
@@ -207,7 +177,8 @@ def read_run(row: Row) -> Run:
     )
 
 
-def _fresh(run: NewRun, key: str | None = None, payload: str | None = None) -> Run:
+def fresh_run(run: NewRun, key: str | None = None, payload: str | None = None) -> Run:
+    """A run as people see it that was just inserted, unclaimed."""
     at = run.window_at if run.window_at is not None else run.due_at
     return Run(
         id=run.id,

@@ -3,6 +3,7 @@
 Every write is guarded by (run, fence, session) and the guard locks the run's row. Where the end of a run moves its
 schedule (a lane, a one-shot, a failure count, an interval measured from completion) the cursor is locked first, in id
 order: a fire that sees the run still open holds its new run before we look for runs to release, so no wake-up is lost.
+The lane of a singleton key is locked likewise, after the cursors.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from duly.store.statements import Program, batch, columns
 from duly.store.values import Settled, Settlement
 
 from .dying import Death, tell_of_deaths
+from .lanes import lock_lanes, release_lines
 from .moving import Ended, FiredUnder, lock_cursors, move_schedules
 
 FINISH = ("id", "fence", "session", "status", "reason", "error", "result")
@@ -48,6 +50,9 @@ def _settle(now: int, settlements: Sequence[Settlement]) -> Program[Settled]:
     # A redriven run has a lane also where its schedule has none: those that wait behind it are released by its end.
     moving |= {s.claim.schedule_id for s in settlements if s.claim.lane is not None and s.claim.schedule_id is not None}
     cursors = yield from lock_cursors(sorted(moving))
+    lanes = {s.claim.lane for s in settlements if s.claim.lane is not None and s.claim.schedule_id is None}
+    # Before the runs, as those who cancel do; and before the look at who waits, or a wake-up is lost.
+    locked = (yield from lock_lanes(lanes)) if lanes else []
     done = [s for s in settlements if type(s.outcome) is Completed]
     other = [s for s in settlements if type(s.outcome) is not Completed]
     ended: dict[str, RunStatus] = {}
@@ -69,6 +74,8 @@ def _settle(now: int, settlements: Sequence[Settlement]) -> Program[Settled]:
             if s.claim.id in ended and s.claim.schedule_id is not None
         ]
         released = yield from move_schedules(now, ends, cursors, known)
+    if locked:
+        released += yield from release_lines(locked)
     return Settled(now, ended, lost, released + told)
 
 

@@ -8,6 +8,7 @@ from duly.core.run import Reason, RunStatus
 from duly.store.statements import Program, query
 
 from .ending import end_waiting_runs
+from .lanes import lock_lanes_of, release_lines
 from .moving import Ended, lock_cursors, move_schedules
 
 
@@ -18,8 +19,10 @@ def end_unheard_topics(now: int, patience_ms: int, limit: int) -> Program[Sequen
     if not rows:
         return []
     cursors = yield from lock_cursors(sorted({row[1] for row in rows if row[1] is not None}))
+    lanes = yield from lock_lanes_of([row[0] for row in rows if row[1] is None])
     ended = set((yield from end_waiting_runs(now, [row[0] for row in rows], RunStatus.COMPLETED, Reason.NO_LISTENER)))
     ends = [Ended(row[1], row[2], RunStatus.COMPLETED) for row in rows if row[0] in ended and row[1] in cursors]
     if ends:
         yield from move_schedules(now, ends, cursors, known={})
+    yield from release_lines(lanes)
     return [(row[0], row[3].partition(":")[2]) for row in rows if row[0] in ended]

@@ -42,6 +42,7 @@ from duly.testing.contract.dead import (  # noqa: E402
 from duly.testing.contract.firing import TestFiring, TestGrabbing  # noqa: E402
 from duly.testing.contract.fixtures import access, clock, trial  # noqa: E402
 from duly.testing.contract.keeping import TestExpiredPauses, TestPurging, TestUnknownJobs  # noqa: E402
+from duly.testing.contract.lanes import TestSingletons, TestUniques  # noqa: E402
 from duly.testing.contract.listing import TestListingRuns, TestListingSchedules  # noqa: E402
 from duly.testing.contract.order import TestFairShares, TestNewestFirst  # noqa: E402
 from duly.testing.contract.overlap import TestOverlap, TestTriggering  # noqa: E402
@@ -108,11 +109,13 @@ __all__ = [
     "TestSessions",
     "TestSettling",
     "TestSettlingMovesSchedules",
+    "TestSingletons",
     "TestStoppingWhatIsDue",
     "TestSuspects",
     "TestSwitch",
     "TestTopics",
     "TestTriggering",
+    "TestUniques",
     "TestUnknownJobs",
     "TestZombies",
     "Trial",

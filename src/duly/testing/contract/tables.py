@@ -22,7 +22,7 @@ _RUN = (
 _HISTORY = (
     "id schedule_id revision kind window_at since windows tenant job queue priority status reason attempt max_attempts "
     "fence session due_at fired_at started_at finished_at error payload result acked_at "
-    "timeout_ms"
+    "timeout_ms lane"
 )
 _QUEUE = (
     "name max_running rate per_ms window_at used fair newest_first served paused_at paused_by pause_reason updated_at "
@@ -51,6 +51,8 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     ),
     "queues": tuple(_QUEUE.split()),
     "requests": ("tenant", "key", "hash", "status", "answer", "expires_at"),
+    "lanes": ("id", "tenant", "key", "max_running", "tickets", "used_at"),
+    "uniques": ("tenant", "key", "run_id", "expires_at"),
 }  # fmt: skip
 """Table by table, without the prefix ``duly_``: the columns of a dump, in their order; the first ones are the key."""
 
@@ -77,7 +79,7 @@ def differences(one: Dump, other: Dump) -> list[str]:
     return found
 
 
-_KEYS = {"revisions": 2, "changes": 2, "attempts": 2, "redrives": 2, "calendars": 2, "requests": 2}
+_KEYS = {"revisions": 2, "changes": 2, "attempts": 2, "redrives": 2, "calendars": 2, "requests": 2, "uniques": 2}
 
 
 def _by_key(rows: Rows, table: str) -> dict[tuple[Any, ...], tuple[Any, ...]]:

@@ -11,12 +11,13 @@ WITH gone AS (
     INSERT INTO duly_history (
         id, schedule_id, revision, kind, window_at, tenant, job, queue, priority, status, reason, attempt,
         max_attempts, fence, session, due_at, fired_at, started_at, finished_at, error, payload, result,
-        timeout_ms
+        timeout_ms, lane
     )
     SELECT
         id, schedule_id, revision, kind, window_at, tenant, job, queue, priority, status, reason, attempt,
         max_attempts, fence, claimed_by, due_at, fired_at, started_at, :now::bigint, error, payload, result,
-        CASE WHEN status = 'failed' THEN timeout_ms END
+        CASE WHEN status = 'failed' THEN timeout_ms END,
+        CASE WHEN status = 'failed' AND schedule_id IS NULL THEN lane END
     FROM gone
     ON CONFLICT DO NOTHING
 )

@@ -1,6 +1,6 @@
 SELECT
     h.id::text, h.fence, h.schedule_id::text, h.revision, h.kind, h.window_at, h.tenant, h.job, h.queue, h.priority,
-    h.max_attempts, h.timeout_ms, h.finished_at, h.payload, h.acked_at, h.reason
+    h.max_attempts, h.timeout_ms, h.finished_at, h.payload, h.acked_at, h.reason, h.lane::text
 FROM duly_history AS h
 WHERE h.id = ANY (:ids::uuid[]) AND h.status = 'failed'
 ORDER BY h.id

@@ -5,12 +5,14 @@ WITH done (id, fence, session, status, reason, error, result) AS (
 )
 INSERT INTO duly_history (
     id, schedule_id, revision, kind, window_at, tenant, job, queue, priority, status, reason, attempt, max_attempts,
-    fence, session, due_at, fired_at, started_at, finished_at, error, payload, result, timeout_ms
+    fence, session, due_at, fired_at, started_at, finished_at, error, payload, result, timeout_ms,
+    lane
 )
 SELECT
     r.id, r.schedule_id, r.revision, r.kind, r.window_at, r.tenant, r.job, r.queue, r.priority, done.status,
     done.reason, r.attempt, r.max_attempts, r.fence, r.claimed_by, r.due_at, r.fired_at, r.started_at, :now,
-    done.error, r.payload, done.result, CASE WHEN done.status = 'failed' THEN r.timeout_ms END
+    done.error, r.payload, done.result, CASE WHEN done.status = 'failed' THEN r.timeout_ms END,
+    CASE WHEN done.status = 'failed' AND r.schedule_id IS NULL THEN r.lane END
 FROM done CROSS JOIN duly_runs AS r
 WHERE r.id = done.id AND r.fence = done.fence AND r.claimed_by IS done.session
 ON CONFLICT DO NOTHING;

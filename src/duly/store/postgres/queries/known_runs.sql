@@ -1,0 +1,3 @@
+SELECT r.id::text, true FROM duly_runs AS r WHERE r.id = ANY (:ids::uuid[])
+UNION ALL
+SELECT h.id::text, false FROM duly_history AS h WHERE h.id = ANY (:ids::uuid[])
