@@ -39,6 +39,7 @@ class DeadModel:
     cursors: dict[str, Cursor]
     instances: dict[int, Instance]
     redrives: dict[tuple[str, int], RedriveRow]
+    owners: dict[str, str]
     dead_handlers: dict[str, OnDead]
     lanes: dict[str, LaneRow]
 
@@ -54,7 +55,12 @@ class DeadModel:
     def _open_runs(self, schedule_id: str) -> list[OpenRun]:
         raise NotImplementedError
 
+    def _sees_run(self, id: str) -> bool:
+        raise NotImplementedError
+
     async def read_attempts(self, run_id: str) -> list[AttemptRecord]:
+        if not self._sees_run(run_id):
+            return []
         rows = {a.fence: (a.attempt, a.outcome, a.error, a.started_at, a.ended_at, a.session) for a in self._of(run_id)}
         run, ended = self.runs.get(run_id), self.history.get(run_id)
         if run is not None and run.claimed_by is not None:
@@ -111,6 +117,7 @@ class DeadModel:
             for _, row in sorted(self.history.items())
             if row.status == "failed"
             and row.acked_at is None
+            and self._sees_run(row.id)
             and where.tenant in (None, row.tenant)
             and where.schedule_id in (None, row.schedule_id)
             and where.job in (None, row.job)
@@ -137,10 +144,10 @@ class DeadModel:
 
     def _redrive(self, request: Redrive, before: Mapping[str, Any]) -> Handled:
         ref, row = request.dead, self._meant(request.dead, before)
-        past = {fence: redrive for (id, fence), redrive in self.redrives.items() if id == ref.run_id}
+        past = {f: redrive for (id, f), redrive in self.redrives.items() if id == ref.run_id and self._sees_run(id)}
         if row is not None and row.fence not in past:
             return self._go_again(row, request)
-        failed = before.get(ref.run_id)
+        failed = before.get(ref.run_id) if self._sees_run(ref.run_id) else None
         fence = ref.fence
         if fence is None:
             fence = failed.fence if failed is not None and failed.status == "failed" else max(past, default=None)
@@ -194,6 +201,8 @@ class DeadModel:
                 fence=0 if fresh else row.fence,
             )
         )
+        if fresh and row.schedule_id is None and row.id in self.owners:
+            self.owners[goes_as] = self.owners[row.id]
         self.redrives[row.id, row.fence] = RedriveRow(
             run_id=row.id,
             fence=row.fence,
@@ -205,10 +214,12 @@ class DeadModel:
 
     def _meant(self, ref: DeadRef, rows: Mapping[str, Any] | None = None) -> Any:
         row = (self.history if rows is None else rows).get(ref.run_id)
+        if not self._sees_run(ref.run_id):
+            return None
         return row if row is not None and row.status == "failed" and ref.fence in (None, row.fence) else None
 
     def _not_dead(self, run_id: str) -> Handled:
-        there = run_id in self.runs or run_id in self.history
+        there = self._sees_run(run_id)
         return Handled(run_id, Done.NOT_DEAD if there else Done.NOT_FOUND)
 
     async def put_on_dead(self, jobs: Sequence[str], on_dead: Sequence[OnDead]) -> None:

@@ -42,10 +42,15 @@ class LanesModel:
 
     def _has_the_key(self, request: NewRequest) -> str | None:
         """The other run that has a request's unique key."""
-        if request.unique is None or request.id in self.runs or request.id in self.history:
+        if request.unique is None:
             return None
-        row = self.uniques.get((request.tenant, request.unique.key))
-        if row is None or (row.run_id not in self.runs and row.expires_at <= self._clock.now()):
+        held = UniqueRow(tenant=request.tenant, key=request.unique.key, run_id=request.id, expires_at=0)
+        row = self.uniques.setdefault((request.tenant, request.unique.key), held)
+        if (
+            request.id in self.runs
+            or request.id in self.history
+            or (row.run_id not in self.runs and row.expires_at <= self._clock.now())
+        ):
             return None
         if request.unique.refuse or (row.run_id not in self.runs and row.run_id not in self.history):
             raise UniqueKeyInUse(request.unique.key, row.run_id)

@@ -13,8 +13,9 @@ from typing import Any
 
 from duly.core.calendar import Calendar
 from duly.core.change import Action, ScheduleChange
+from duly.core.credential import Key, Whose
 from duly.core.dead import OnDead
-from duly.core.errors import ClientRequestIdInUse, DulyError, KeyInUse, RunActive, StoreUnavailable
+from duly.core.errors import ClientRequestIdInUse, DulyError, KeyInUse, QuotaExceeded, RunActive, StoreUnavailable
 from duly.core.ids import is_id, lane_id
 from duly.core.instants import to_datetime
 from duly.core.lane import Singleton
@@ -82,6 +83,7 @@ from duly.store.values import (
 from duly.testing.contract.tables import TABLES, Dump, sorted_rows
 from tests.differential.calendars import CalendarModel
 from tests.differential.dead import DeadModel, RedriveRow
+from tests.differential.keys import KeysModel
 from tests.differential.lanes import LaneRow, LanesModel, UniqueRow
 from tests.differential.operating import OperatingModel, OperationRow
 from tests.differential.requesting import RequestsModel
@@ -173,7 +175,7 @@ class RevisionRow:
     made_by: str | None
 
 
-class Model(LanesModel, DeadModel, CalendarModel, OperatingModel, RequestsModel):
+class Model(KeysModel, LanesModel, DeadModel, CalendarModel, OperatingModel, RequestsModel):
     """A ``Store`` in memory. Every method is one step: nothing runs beside it."""
 
     name = "model"
@@ -202,6 +204,9 @@ class Model(LanesModel, DeadModel, CalendarModel, OperatingModel, RequestsModel)
         self.lanes: dict[str, LaneRow] = {}
         self.uniques: dict[tuple[str, str], UniqueRow] = {}
         self.calendars: dict[tuple[str, str], Calendar] = {}
+        self.keys: dict[str, Key] = {}
+        self.owners: dict[str, str] = {}
+        self.whose: Whose | None = None
 
     async def open(self) -> None: ...
 
@@ -246,6 +251,8 @@ class Model(LanesModel, DeadModel, CalendarModel, OperatingModel, RequestsModel)
             "dead_handlers": map(astuple, self.dead_handlers.values()),
             "calendars": self._calendar_rows(),
             "queues": [(*astuple(queue), queue.governed) for queue in self.queues.values()],
+            "keys": self._key_rows(),
+            "owners": self.owners.items(),
             "requests": [(r.tenant, r.key, r.hash, r.status, r.answer, r.expires_at) for r in self.requests.values()],
             "lanes": map(astuple, self.lanes.values()),
             "uniques": map(astuple, self.uniques.values()),
@@ -254,9 +261,9 @@ class Model(LanesModel, DeadModel, CalendarModel, OperatingModel, RequestsModel)
 
     # Schedules
 
-    async def put_schedules(self, new: Sequence[NewSchedule]) -> list[Put]:
+    async def put_schedules(self, new: Sequence[NewSchedule], *, most: int | None = None) -> list[Put]:
         now = self._clock.now()
-        tried = [self._put(item, now) for item in new]
+        tried = [self._too_many(item.facts, most) or self._put(item, now) for item in new]
         # Why one was refused is judged when all the others have found their place.
         return [put or self._why_refused(item.facts) for put, item in zip(tried, new, strict=True)]
 
@@ -279,6 +286,14 @@ class Model(LanesModel, DeadModel, CalendarModel, OperatingModel, RequestsModel)
         self.cursors[facts.id] = cursor
         return self._schedule(facts.id)
 
+    def _too_many(self, facts: Facts, most: int | None) -> QuotaExceeded | None:
+        if most is None:
+            return None
+        self.tenants.setdefault(facts.tenant, 0)
+        whose = (facts.tenant, facts.owner)
+        live = [f for f in self.facts.values() if f.ended_at is None and f.deleted_at is None]
+        return QuotaExceeded("too many") if sum((f.tenant, f.owner) == whose for f in live) >= most else None
+
     def _in_the_way(self, facts: Facts) -> list[Facts]:
         """Schedules of the same id, the same key, or the same client request."""
         return [
@@ -296,11 +311,14 @@ class Model(LanesModel, DeadModel, CalendarModel, OperatingModel, RequestsModel)
                 return self._schedule(facts.id)
         for other in others:
             if facts.client_request_id is not None and other.client_request_id == facts.client_request_id:
-                return ClientRequestIdInUse(facts.client_request_id, other.id)
+                return ClientRequestIdInUse(facts.client_request_id, self._id_if_seen(other))
         for other in others:
             if other.key == facts.key and other.deleted_at is None:
-                return KeyInUse(facts.key, other.id)
-        return KeyInUse(facts.key, facts.id)
+                return KeyInUse(facts.key, self._id_if_seen(other))
+        return KeyInUse(facts.key, None)
+
+    def _id_if_seen(self, facts: Facts) -> str | None:
+        return facts.id if facts.deleted_at is None and self._sees(facts.tenant, facts.owner) else None
 
     async def change_schedule(
         self,
@@ -405,6 +423,7 @@ class Model(LanesModel, DeadModel, CalendarModel, OperatingModel, RequestsModel)
             _, job, topic, _ = _derived(schedule.definition)
             return (
                 facts.deleted_at is None
+                and self._sees(facts.tenant, facts.owner)
                 and where.tenant in (None, facts.tenant)
                 and where.owner in (None, facts.owner)
                 and where.job in (None, job)
@@ -430,7 +449,9 @@ class Model(LanesModel, DeadModel, CalendarModel, OperatingModel, RequestsModel)
             (
                 _without_payload(schedule)
                 for schedule in ahead
-                if tenant in (None, schedule.facts.tenant) and owner in (None, schedule.facts.owner)
+                if tenant in (None, schedule.facts.tenant)
+                and owner in (None, schedule.facts.owner)
+                and self._sees(schedule.facts.tenant, schedule.facts.owner)
                 if since is None or place(schedule) > since
             ),
             key=place,
@@ -445,7 +466,7 @@ class Model(LanesModel, DeadModel, CalendarModel, OperatingModel, RequestsModel)
     async def list_changes(
         self, ref: str, *, limit: int, after: int | None = None, tenant: str | None = None
     ) -> Page[ScheduleChange] | None:
-        facts = [f for f in self.facts.values() if tenant in (None, f.tenant)]
+        facts = [f for f in self.facts.values() if tenant in (None, f.tenant) and self._sees(f.tenant, f.owner)]
         found = self._find(ref, tenant)
         ids = [found.id] if found else [f.id for f in facts if f.id == ref]
         if not ids and not is_id(ref):
@@ -467,6 +488,7 @@ class Model(LanesModel, DeadModel, CalendarModel, OperatingModel, RequestsModel)
 
     def _find(self, ref: str, tenant: str | None) -> Schedule | None:
         live = [f for f in self.facts.values() if f.deleted_at is None and tenant in (None, f.tenant)]
+        live = [f for f in live if self._sees(f.tenant, f.owner)]
         by_id = [f.id for f in live if is_id(ref) and f.id == ref]
         by_key = [f.id for f in live if f.key == ref]
         found = by_id or by_key
@@ -615,7 +637,7 @@ class Model(LanesModel, DeadModel, CalendarModel, OperatingModel, RequestsModel)
         del asked["singleton"], asked["unique"], asked["run_at"]
         due_at = now if request.run_at is None else request.run_at
         new = NewRun(
-            **{name: value for name, value in asked.items() if name != "fairness_key"},
+            **{name: value for name, value in asked.items() if name not in ("fairness_key", "owner")},
             kind=RunKind.DIRECT,
             due_at=due_at,
             window_at=due_at,
@@ -628,6 +650,8 @@ class Model(LanesModel, DeadModel, CalendarModel, OperatingModel, RequestsModel)
                 new.hold, new.slot = self._enter(new.lane, terms[request.tenant, request.singleton.key])
             self._keep_key(request)
             self._insert(new)
+            if request.owner:
+                self.owners[request.id] = request.owner
         return self._run(request.id)
 
     async def trigger(
@@ -683,6 +707,8 @@ class Model(LanesModel, DeadModel, CalendarModel, OperatingModel, RequestsModel)
 
     async def request_cancel(self, run_id: str) -> Run | None:
         now = self._clock.now()
+        if not self._sees_run(run_id):
+            return None
         run = self.runs.get(run_id)
         if run is not None and run.claimed_by is not None:
             run.cancel_at = run.cancel_at or now
@@ -694,13 +720,13 @@ class Model(LanesModel, DeadModel, CalendarModel, OperatingModel, RequestsModel)
         return self._run(run_id) if run_id in self.runs or run_id in self.history else None
 
     async def get_run(self, run_id: str) -> Run | None:
-        return self._run(run_id) if run_id in self.runs or run_id in self.history else None
+        return self._run(run_id) if self._sees_run(run_id) else None
 
     async def list_runs(self, where: RunFilter, *, limit: int, after: str | None = None) -> Page[Run]:
         ids = sorted([*self.runs, *self.history], reverse=True)
         found = [
             replace(run, payload_json=None, result_json=None, redrive_of=None, redriven_as=None)
-            for run in (self._run(id) for id in ids if after is None or id < after)
+            for run in (self._run(id) for id in ids if (after is None or id < after) and self._sees_run(id))
             if where.tenant in (None, run.tenant)
             and where.schedule_id in (None, run.schedule_id)
             and where.job in (None, run.job)
@@ -1148,6 +1174,7 @@ class Model(LanesModel, DeadModel, CalendarModel, OperatingModel, RequestsModel)
     def _forget_runs(self, ids: Sequence[str]) -> None:
         for id in ids:
             del self.history[id]
+            self.owners.pop(id, None)
         for rows in (self.attempts, self.redrives):
             for key in [key for key in rows if key[0] in ids]:
                 del rows[key]

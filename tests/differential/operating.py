@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 from duly.core.change import ScheduleChange
-from duly.core.errors import DulyError
+from duly.core.credential import Whose
+from duly.core.errors import Conflict, DulyError
 from duly.core.ids import backfill_run_id, bulk_run_id, restore_id
 from duly.core.instants import to_datetime
 from duly.core.operation import Became, Item, Operation, OperationKind, OperationStatus
@@ -54,6 +55,8 @@ class OperationRow:
     updated_at: int
     finished_at: int | None = None
     items: str | None = None
+    tenant: str | None = None
+    owner: str | None = None
 
 
 class OperatingModel:
@@ -66,6 +69,7 @@ class OperatingModel:
     runs: dict[str, Any]
     history: dict[str, Any]
     facts: dict[str, Facts]
+    whose: Whose | None
 
     async def list_schedules(self, where: ScheduleFilter, *, limit: int, after: str | None = None) -> Page[Schedule]:
         raise NotImplementedError
@@ -123,12 +127,26 @@ class OperatingModel:
     def _insert(self, run: NewRun) -> bool:
         raise NotImplementedError
 
+    def _sees(self, tenant: str | None, owner: str | None) -> bool:
+        raise NotImplementedError
+
+    def seen_by(self, whose: Whose) -> Self:
+        raise NotImplementedError
+
+    def _sees_operation(self, id: str) -> bool:
+        return self._sees(self.operations[id].tenant, self.operations[id].owner)
+
+    def _mine(self) -> dict[str, Any]:
+        return {} if self.whose is None else {"tenant": self.whose.tenant, "owner": self.whose.owner}
+
     async def put_operation(self, new: NewOperation) -> Operation:
         now = self._clock.now()
         made = OperationRow(
-            id=new.id, order=new.order, kind=new.kind.value, made_at=now, made_by=new.by, updated_at=now
+            id=new.id, order=new.order, kind=new.kind.value, made_at=now, made_by=new.by, updated_at=now, **self._mine()
         )
         self.operations.setdefault(new.id, made)
+        if not self._sees_operation(new.id):
+            raise Conflict(f"operation id {new.id} is in use; choose another")
         return self._operation(new.id)
 
     async def step_operation(
@@ -140,10 +158,12 @@ class OperatingModel:
     ) -> Operation | None:
         now = self._clock.now()
         row = self.operations.get(id)
-        if row is None:
+        if row is None or not self._sees_operation(id):
             return None
         if row.status != "running":
             return self._operation(id)
+        if row.owner is not None and self.whose is None:
+            return await self.seen_by(Whose(row.tenant or "", row.owner)).step_operation(id, limit=limit, rules=rules)
         if isinstance(row.order, BackfillOrder):
             self.operations[id] = self._counted(row, now)
         elif isinstance(row.order, ResumeAllOrder):
@@ -173,7 +193,8 @@ class OperatingModel:
 
     async def _change_listed(self, row: OperationRow, id: str, now: int, rules: FireRules) -> None:
         before = (row.changed, row.refused)
-        found = id in self.facts and self.facts[id].deleted_at is None
+        facts = self.facts.get(id)
+        found = facts is not None and facts.deleted_at is None and self._sees(facts.tenant, facts.owner)
         if found:
             await self._change_one(row, self._schedule(id), now, rules)
         if row.refused == before[1]:
@@ -240,6 +261,7 @@ class OperatingModel:
                 matched=len(windows),
                 updated_at=now,
                 finished_at=None if windows else now,
+                **self._mine(),
             )
         return await self.get_operation(new.id)
 
@@ -333,6 +355,7 @@ class OperatingModel:
             status="completed",
             updated_at=now,
             finished_at=now,
+            **self._mine(),
         )
 
     async def _change_one(self, row: OperationRow, schedule: Schedule, now: int, rules: FireRules) -> None:
@@ -371,14 +394,15 @@ class OperatingModel:
 
     async def get_operation(self, id: str) -> Operation | None:
         row = self.operations.get(id)
-        if row is None:
+        if row is None or not self._sees_operation(id):
             return None
         if isinstance(row.order, BackfillOrder) and row.status == "running":
             row = self._counted(row, self._clock.now())
         return _seen(row)
 
     async def list_operations(self, *, limit: int, after: str | None = None) -> Page[Operation]:
-        ids = sorted((id for id in self.operations if after is None or id < after), reverse=True)
+        seen = [id for id in self.operations if self._sees_operation(id)]
+        ids = sorted((id for id in seen if after is None or id < after), reverse=True)
         return Page(
             [replace(self._operation(id), items=()) for id in ids[:limit]], ids[limit - 1] if len(ids) > limit else None
         )

@@ -9,12 +9,14 @@ from datetime import date, timedelta
 from typing import Any
 
 from duly.core.calendar import DateRange, Days, MonthDay
+from duly.core.credential import Scope, Whose
 from duly.core.dead import OnDead
 from duly.core.ids import uuid7
 from duly.core.instants import to_datetime
 from duly.core.lane import Singleton, Unique
 from duly.core.policy import Backoff, CatchUp, Missed, Overlap, Retry
 from duly.core.queue import QueueState
+from duly.core.quota import Quotas
 from duly.core.rules import editing
 from duly.core.rules.editing import Change
 from duly.core.rules.firing import FireRules
@@ -46,6 +48,7 @@ from duly.store.values import (
     Grab,
     Instance,
     NewCalendar,
+    NewKey,
     NewRequest,
     NewSchedule,
     Redrive,
@@ -94,9 +97,10 @@ class Script:
             return self._kept(self.open_session())
         makers, weights = zip(*_WEIGHTS, strict=True)
         while True:
-            operation: Operation | None = self._draw.choices(makers, weights)[0](self)
+            maker = self._draw.choices(makers, weights)[0]
+            operation: Operation | None = maker(self)
             if operation is not None:
-                return self._kept(operation)
+                return self._kept(_as_ann(operation) if maker in _ASKED and self._draw.random() < 0.2 else operation)
 
     def learn(self, answer: Any) -> None:
         if isinstance(answer, Claimed | Fired) and answer.claims:
@@ -392,6 +396,7 @@ class Script:
                 timeout_ms=draw.choice((None, 1000)),
                 tenant=draw.choice(self._tenants),
                 fairness_key=draw.choice((None, None, "", "x", "y", "zä")),
+                owner=draw.choice((None, None, "ann")),
                 **({"run_at": draw.choice((None, now + n - 20, now + 5000 + n))} | self._keys()),
             )
             for n, id in enumerate([*ids, self._id(), self._id()][: draw.choice((1, 2, 3))])
@@ -624,6 +629,39 @@ class Script:
         name = self._draw.choice((None, "q1", "q3", "none"))
         return Operation(f"list queues {name}", lambda store: store.list_queues(name), writes=False)
 
+    # Keys
+
+    def put_key(self) -> Operation:
+        draw = self._draw
+        n = draw.randrange(6)
+        key = NewKey(
+            id=f"key{n:05}",
+            digest=f"d{n}",
+            name=draw.choice(("ci", "zä")),
+            scopes=frozenset(draw.sample(tuple(Scope), 2)),
+            owner=draw.choice((None, "ann")),
+            tenant=draw.choice(self._tenants),
+            quotas=draw.choice((Quotas(), Quotas(schedules=2, payload_bytes=9))),
+            expires_at=draw.choice((None, self._clock.now() + 5000)),
+            by=draw.choice((None, "ann")),
+        )
+        return Operation(f"put {key}", lambda store: store.put_key(key))
+
+    def end_key(self) -> Operation:
+        draw = self._draw
+        old, new = f"key{draw.randrange(6):05}", f"key{draw.randrange(6):05}"
+        made = lambda key: NewKey(id=new, digest="d" + new[-1], name=key.name, scopes=key.scopes, replaces=key.id)
+        ends: dict[str, Call] = {
+            "revoke": lambda store: store.revoke_key(old),
+            "rotate": lambda store: store.rotate_key(old, made, keep_ms=2000),
+            "touch": lambda store: store.touch_key(old),
+        }
+        end = draw.choice(sorted(ends))
+        return Operation(f"{end} {old} {new}", ends[end])
+
+    def look_at_keys(self) -> Operation:
+        return Operation("list keys", lambda store: store.list_keys(), writes=False)
+
     # Calendars
 
     def put_calendar(self) -> Operation:
@@ -787,6 +825,9 @@ _WEIGHTS: list[tuple[Callable[[Script], Operation | None], int]] = [
     (Script.look_at_attempts, 2),
     (Script.change_queue, 4),
     (Script.look_at_queues, 2),
+    (Script.put_key, 1),
+    (Script.end_key, 1),
+    (Script.look_at_keys, 1),
     (Script.put_calendar, 5),
     (Script.delete_calendar, 1),
     (Script.look_at_calendars, 2),
@@ -821,3 +862,16 @@ _WEIGHTS: list[tuple[Callable[[Script], Operation | None], int]] = [
     (Script.advance, 16),
     (Script.repeat, 5),
 ]
+_ASKED = (
+    Script.look_at_schedules, Script.look_at_a_schedule, Script.look_at_changes, Script.look_at_runs,
+    Script.look_at_a_run, Script.look_at_the_dead, Script.look_at_attempts, Script.look_at_operations, Script.change,
+    Script.trigger, Script.cancel_run, Script.redrive, Script.acknowledge, Script.put_operation, Script.step_operation,
+    Script.look_ahead,
+)  # fmt: skip
+"""What people ask for, and so what an owner may ask for too."""
+
+
+def _as_ann(operation: Operation) -> Operation:
+    """The same, asked for by an owner who sees only what is theirs."""
+    call: Call = lambda store: operation.call(store.seen_by(Whose("", "ann")))
+    return replace(operation, text=f"as ann: {operation.text}", call=call)

@@ -28,6 +28,8 @@
     ├── ConfigurationError         CONFIGURATION_INVALID
     │   └── SchemaMismatch             SCHEMA_MISMATCH
     ├── NotAuthorised              NOT_AUTHORISED: no key, a wrong one, or one that may not do this
+    │   └── Forbidden                  FORBIDDEN: not this caller, or not in another's name
+    ├── QuotaExceeded              QUOTA_EXCEEDED: as much as the owner may have or ask for
     ├── ServerError                SERVER_ERROR: a server answered what no duly would answer
     │   └── ServerUnreachable          SERVER_UNREACHABLE: a server did not answer at all
     └── StoreError                 the store did not answer as hoped
@@ -145,9 +147,10 @@ class Conflict(DulyError):
 class KeyInUse(Conflict):
     code = "SCHEDULE_KEY_IN_USE"
 
-    def __init__(self, key: str, existing_id: str) -> None:
+    def __init__(self, key: str, existing_id: str | None) -> None:
+        by = f"schedule {existing_id}; choose another key, or update that schedule"
         super().__init__(
-            f"schedule key {key!r} is in use by schedule {existing_id}; choose another key, or update that schedule",
+            f"schedule key {key!r} is in use by {by if existing_id else 'somebody else; choose another key'}",
             key=key,
             existing_id=existing_id,
         )
@@ -157,9 +160,10 @@ class KeyInUse(Conflict):
 class ClientRequestIdInUse(Conflict):
     code = "SCHEDULE_CLIENT_REQUEST_ID_IN_USE"
 
-    def __init__(self, client_request_id: str, existing_id: str) -> None:
+    def __init__(self, client_request_id: str, existing_id: str | None) -> None:
+        what = "by somebody else" if existing_id is None else f"for schedule {existing_id}"
         super().__init__(
-            f"client request id {client_request_id!r} was already used for schedule {existing_id}",
+            f"client request id {client_request_id!r} was already used {what}",
             client_request_id=client_request_id,
             existing_id=existing_id,
         )
@@ -249,6 +253,22 @@ class NotAuthorised(DulyError):
     """The server wants a key, does not know this one, or does not let it do this."""
 
     code = "NOT_AUTHORISED"
+
+
+class Forbidden(NotAuthorised):
+    """Whoever asks may not do this, or not in the name of somebody else."""
+
+    code = "FORBIDDEN"
+
+
+class QuotaExceeded(DulyError):
+    """The owner has, or asks for, as much as they may; ``retry_after`` seconds heal it, where time does."""
+
+    code = "QUOTA_EXCEEDED"
+
+    def __init__(self, message: str, *, retry_after: float | None = None, **details: Any) -> None:
+        super().__init__(message, retry_after=retry_after, **details)
+        self.retry_after = retry_after
 
 
 class ServerError(DulyError):

@@ -19,8 +19,11 @@ class Chance:
 
     def id(self, clock: Clock, at: int | None = None) -> str:
         """A new UUIDv7, of now or of an instant in epoch ms that it is to be sorted by."""
-        entropy = self._random.randbytes(10) if self._seeded else secrets.token_bytes(10)
-        return uuid7(clock.now() if at is None else at, entropy)
+        return uuid7(clock.now() if at is None else at, self.entropy(10))
+
+    def entropy(self, size: int) -> bytes:
+        """So many bytes that nobody can guess, unless a seed was given."""
+        return self._random.randbytes(size) if self._seeded else secrets.token_bytes(size)
 
     def session(self) -> int:
         """A number for a worker session: positive, 63 bits, never drawn twice."""

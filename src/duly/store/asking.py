@@ -38,8 +38,11 @@ from .values import (
 
 
 class Schedules(Protocol):
-    async def put_schedules(self, new: Sequence[NewSchedule]) -> list[Put]:
-        """Store schedules in one transaction; one that is refused does not hinder the others."""
+    async def put_schedules(self, new: Sequence[NewSchedule], *, most: int | None = None) -> list[Put]:
+        """Store schedules in one transaction; one that is refused does not hinder the others.
+
+        ``most`` is how many that have not ended an owner may have; more are refused with QuotaExceeded.
+        """
         ...
 
     async def change_schedule(

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from .asking import Calendars, Changes, DeadLetters, Operations, Queues, Requests, Runs, Schedules, Switching
+from .guarding import Keys, Seeing
 from .working import Claiming, Firing, Keeping, Sessions
 
 __all__ = [
@@ -20,11 +21,13 @@ __all__ = [
     "DeadLetters",
     "Firing",
     "Keeping",
+    "Keys",
     "Operations",
     "Queues",
     "Requests",
     "Runs",
     "Schedules",
+    "Seeing",
     "Sessions",
     "Store",
     "Switching",
@@ -43,6 +46,8 @@ class Store(
     Queues,
     DeadLetters,
     Requests,
+    Keys,
+    Seeing,
     Sessions,
     Keeping,
     Protocol,

@@ -7,6 +7,7 @@ from .bound.changes import BoundChanges
 from .bound.dead import BoundDeadLetters
 from .bound.engine import BoundClaiming, BoundFiring
 from .bound.keeping import BoundKeeping, BoundSessions
+from .bound.keys import BoundKeys
 from .bound.operations import BoundOperations
 from .bound.queues import BoundQueues
 from .bound.requests import BoundRequests
@@ -27,6 +28,7 @@ class SqlStore(
     BoundQueues,
     BoundDeadLetters,
     BoundRequests,
+    BoundKeys,
     BoundSessions,
     BoundKeeping,
 ):

@@ -61,12 +61,14 @@ SELECT gen_random_uuid(), lpad(to_hex(n), 32, '0')::uuid, 'window', 't1', 'job' 
 FROM generate_series(1, 1000) AS n;
 INSERT INTO duly_attempts SELECT id, 1, 1, 'failed', 'no luck', 1, 1, 1 FROM duly_history LIMIT 10000;
 INSERT INTO duly_redrives SELECT id, 1, 1, NULL, gen_random_uuid() FROM duly_history LIMIT 10000;
+INSERT INTO duly_owners SELECT id, 'owner7' FROM duly_history LIMIT 10000;
 INSERT INTO duly_instances VALUES (1, 'a', 'h', 1, '[]', '1', '1', '[]', 1, 1);
 ANALYZE
 """
 
 BEGIN = fill_in(load_transactions()["begin_write"], Limits().in_ms())
 SOME = [f"{n:032x}" for n in (5, 500, 50_000)]
+ANYBODYS = {"tenant": None, "owner": None}
 NO_FILTER = dict.fromkeys("tenant owner job topic tag status enabled app q after schedule_id".split())
 
 
@@ -179,12 +181,12 @@ PREPARED: dict[str, tuple[dict[str, Any], str]] = {
         "duly_runs_pkey",
     ),
     "lock_cursors": ({"ids": SOME}, "duly_cursors_pkey"),
-    "read_schedules": ({"ids": SOME}, "duly_schedules_pkey"),
+    "read_schedules": ({"ids": SOME, **ANYBODYS}, "duly_schedules_pkey"),
     "read_revisions": ({"schedule_id": SOME, "revision": [1, 1, 1]}, "duly_revisions_pkey"),
-    "read_run": ({"id": "00000000-0000-0000-0000-000000000001"}, "duly_history_pkey"),
-    "read_attempts": ({"id": "00000000-0000-0000-0000-000000000001"}, "duly_attempts_pkey"),
-    "lock_dead": ({"ids": SOME}, "duly_history_pkey"),
-    "read_redrives": ({"ids": SOME}, "duly_redrives_pkey"),
+    "read_run": ({"id": "00000000-0000-0000-0000-000000000001", **ANYBODYS}, "duly_history_pkey"),
+    "read_attempts": ({"id": "00000000-0000-0000-0000-000000000001", **ANYBODYS}, "duly_attempts_pkey"),
+    "lock_dead": ({"ids": SOME, **ANYBODYS}, "duly_history_pkey"),
+    "read_redrives": ({"ids": SOME, **ANYBODYS}, "duly_redrives_pkey"),
     "revive_runs": (
         {"id": SOME, "fence": [1] * 3, "slot": [1] * 3, "hold": [0] * 3, "lane": [None] * 3, "now": NOW},
         "duly_history_pkey",
@@ -249,13 +251,19 @@ def test_a_page_of_schedules_is_read_from_an_index(filled: psycopg.Connection, f
 
 @pytest.mark.parametrize(
     "filters",
-    [{}, {"after": "80000000-0000-0000-0000-00000000c350"}, {"job": "job7"}, {"tenant": "t1", "error": "luck"}],
+    [
+        {},
+        {"after": "80000000-0000-0000-0000-00000000c350"},
+        {"job": "job7"},
+        {"tenant": "t1", "error": "luck"},
+        {"tenant": "t1", "owner": "owner7"},
+    ],
 )
 @pytest.mark.parametrize("name, words", [("list_dead", {}), ("find_dead", {"died_by": NOW})])
 def test_the_dead_are_found_among_the_dead(
     filled: psycopg.Connection, name: str, words: dict[str, Any], filters: dict[str, Any]
 ):
-    asked = dict.fromkeys("tenant schedule_id job queue error after".split()) | filters | words | {"limit": 51}
+    asked = dict.fromkeys("tenant owner schedule_id job queue error after".split()) | filters | words | {"limit": 51}
     check(custom_plan(filled, name, asked), "duly_history_dead")
 
 
@@ -265,6 +273,7 @@ def test_the_dead_are_found_among_the_dead(
         ({}, {"duly_runs_pkey", "duly_history_pkey"}),
         ({"after": "80000000-0000-0000-0000-00000000c350"}, {"duly_runs_pkey", "duly_history_pkey"}),
         ({"schedule_id": "00000000-0000-0000-0000-000000000064"}, {"duly_runs_open", "duly_history_by_schedule"}),
+        ({"tenant": "t1", "owner": "owner7"}, {"duly_runs_pkey", "duly_history_pkey"}),
     ],
 )
 def test_a_page_of_runs_is_read_from_indexes(filled: psycopg.Connection, filters: dict[str, Any], indexes: set[str]):
@@ -275,6 +284,12 @@ def test_a_page_of_runs_is_read_from_indexes(filled: psycopg.Connection, filters
 
 @pytest.mark.parametrize("tenant", ["t7", None])
 def test_a_key_is_found_by_the_unique_index(filled: psycopg.Connection, tenant: str | None):
-    values = {"ref": "key7", "by_key": True, "tenant": tenant}
+    values = {"ref": "key7", "by_key": True, "tenant": tenant, "owner": None}
     check(custom_plan(filled, "find_schedule_id", values), "duly_schedules_key")
     check(generic_plan(filled, "find_schedule_id", values), "duly_schedules_key")
+
+
+@pytest.mark.parametrize("name", ["read_run", "read_attempts", "lock_dead", "read_redrives"])
+def test_what_an_owner_asks_for_is_found_by_its_index(filled: psycopg.Connection, name: str):
+    values, index = PREPARED[name]
+    check(custom_plan(filled, name, values | {"tenant": "t7", "owner": "owner7"}), index)

@@ -28,7 +28,7 @@ def test_parameters_are_translated_and_casts_are_not():
 
 
 def test_there_is_a_statement_for_every_name_that_programs_yield():
-    named = re.compile(r'(?:query|batch)\(\s*"(\w+)"')
+    named = re.compile(r'(?:query|batch|owned|made)\(\s*"(\w+)"')
     used = {name for file in METHODS.glob("*.py") for name in named.findall(file.read_text())}
     used |= {"purge_cursors", "purge_revisions", "purge_changes", "purge_schedules", "fair_heads", "fair_heads_newest"}
     assert used == set(load_queries())

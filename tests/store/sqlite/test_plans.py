@@ -6,12 +6,13 @@ from typing import Any
 import apsw
 import pytest
 
+from duly.store.narrowing import owned
 from duly.store.sqlite.connecting import connect
 from duly.store.sqlite.migrating import load_migrations
 from duly.store.sqlite.statements import execute, load_statements
 from duly.store.statements import Batch, Query, batch, columns, query
 
-SMALL = ("duly_meta", "duly_tenants", "duly_instances", "duly_leases", "duly_queues")
+SMALL = ("duly_meta", "duly_tenants", "duly_instances", "duly_leases", "duly_queues", "duly_keys")
 SELDOM = {"duly_runs_unknown", "duly_runs_suspects"}
 COUNTING = {"queue_figures"}
 """Statements that walk all open runs because they are asked to count them."""
@@ -72,11 +73,11 @@ STEPS: list[tuple[str, Query | Batch, int]] = [
     ("purgeable", query("purgeable_schedules", ended_before=5, limit=10), 0),
     ("old history", query("purge_history", finished_before=5, limit=10, statuses=["completed"]), 0),
     ("declared", query("declared_schedules", app="none"), 0),
-    ("by id", query("find_schedule_id", ref="s0007", by_key=False, tenant=None), 1),
-    ("by key", query("find_schedule_id", ref="k7", by_key=True, tenant="a"), 0),
-    ("by key anywhere", query("find_schedule_id", ref="k7", by_key=True, tenant=None), 1),
+    ("by id", owned("find_schedule_id", ref="s0007", by_key=False, tenant=None), 1),
+    ("by key", owned("find_schedule_id", ref="k7", by_key=True, tenant="a"), 0),
+    ("by key anywhere", owned("find_schedule_id", ref="k7", by_key=True, tenant=None), 1),
     *(
-        (f"list {filters}", query("list_schedules", **{**NO_FILTER, **filters}, limit=10), rows)
+        (f"list {filters}", owned("list_schedules", **{**NO_FILTER, **filters}, limit=10), rows)
         for filters, rows in (
             ({}, 10),
             ({"after": "s1500"}, 10),
@@ -94,7 +95,7 @@ STEPS: list[tuple[str, Query | Batch, int]] = [
     *(
         (
             f"runs {filters}",
-            query(
+            owned(
                 "list_runs",
                 **{"tenant": None, "schedule_id": None, "job": None, "status": None, "after": None, **filters},
                 limit=10,
@@ -104,11 +105,15 @@ STEPS: list[tuple[str, Query | Batch, int]] = [
         for filters, rows in (({}, 10), ({"schedule_id": "s0007"}, 2), ({"after": "f0100"}, 10))
     ),
     *(
-        (f"dead {filters}", query("list_dead", **NO_DEAD_FILTER | filters, limit=10), rows)
+        (f"dead {filters}", owned("list_dead", **NO_DEAD_FILTER | filters, limit=10), rows)
         for filters, rows in (({}, 2), ({"job": "rare"}, 1), ({"error": "luck"}, 2), ({"after": "d0001"}, 1))
     ),
-    ("died by", query("find_dead", **NO_DEAD_FILTER, died_by=10, limit=10), 2),
-    ("dead groups", query("group_dead", **NO_DEAD_FILTER, limit=10), 2),
+    ("died by", owned("find_dead", **NO_DEAD_FILTER, died_by=10, limit=10), 2),
+    ("dead groups", owned("group_dead", **NO_DEAD_FILTER, limit=10), 2),
+    ("of an owner by key", owned("find_schedule_id", ref="k7", by_key=True, tenant="rare", owner="rare"), 0),
+    ("runs of an owner", owned("read_run", id="f0100", tenant="rare", owner="rare"), 0),
+    ("attempts of an owner", owned("read_attempts", id="f0100", tenant="rare", owner="rare"), 0),
+    ("count", query("count_owned", tenant="rare", owner="rare", limit=10), 1),
     ("keys", query("fair_keys", queue="fair", priority=0, least="", now=5, limit=10), 10),
     ("heads", query("fair_heads", queue="fair", priority=0, keys=["k1", "k2"], jobs=["j"], now=5, quota=3), 6),
     ("heads", query("fair_heads_newest", queue="fair", priority=0, keys=["k1", "none"], jobs=["j"], now=5, quota=3), 3),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
+from duly.core.credential import Whose
 from duly.core.errors import ConfigurationError, StoreError
 from duly.store.driver import Driver
 from duly.store.methods.definitions import Definitions
+from duly.store.narrowing import narrowed
 from duly.store.statements import Program, T, Transaction
 
 
@@ -21,6 +24,14 @@ class Bound:
         self._definitions = Definitions()
         self._advice: str | None = None
         self._closed: str | None = None
+        self._whole = self
+        self._whose: Whose | None = None
+
+    def seen_by(self, whose: Whose) -> Self:
+        """This store as one owner sees it: what is not theirs is not there, what they make is theirs."""
+        view = copy(self)
+        view._whose = whose
+        return view
 
     def closed_until_open(self, advice: str) -> None:
         """Refuse calls before ``open`` and after ``close``, with this advice to whoever makes them."""
@@ -41,13 +52,10 @@ class Bound:
         self.driver.on_hint(listener)
 
     async def _read(self, transaction: Transaction[T]) -> T:
-        if self._closed is not None:
-            raise ConfigurationError(self._closed)
-        return await self.driver.read(transaction)
+        return await self.driver.read(self._ready(transaction))
 
     async def _write(self, transaction: Transaction[T]) -> T:
-        if self._closed is not None:
-            raise ConfigurationError(self._closed)
+        transaction = self._ready(transaction)
         try:
             return await self.driver.write(transaction)
         except StoreError:
@@ -57,10 +65,19 @@ class Bound:
     async def _write_and_hint(self, topic: str, transaction: Transaction[T], connection: Any) -> T:
         """Write, and tell other instances; on the caller's connection nobody can be told before its commit."""
         if connection is not None:
-            return await self.driver.write_on(connection, transaction)
+            return await self.driver.write_on(connection, self._narrowed(transaction))
         value = await self._write(transaction)
         self.driver.hint(topic)
         return value
+
+    def _ready(self, transaction: Transaction[T]) -> Transaction[T]:
+        closed = self._whole._closed
+        if closed is not None:
+            raise ConfigurationError(closed)
+        return self._narrowed(transaction)
+
+    def _narrowed(self, transaction: Transaction[T]) -> Transaction[T]:
+        return transaction if self._whose is None else narrowed(transaction, self._whose)
 
     def _definitions_on(self, connection: Any) -> Definitions:
         """The kept definitions; none for a transaction of the caller's, whose revisions may never be committed."""

@@ -32,7 +32,12 @@ class BoundOperations(Bound):
             return None
         if not progress.running:
             return operations.read_operation(progress.row)
-        order = progress.order
+        # Whoever carries it on: it touches only what belongs to whom it was begun by.
+        store = self if progress.whose is None else self.seen_by(progress.whose)
+        return await store._step(progress, limit, rules)
+
+    async def _step(self, progress: operations.Progress, limit: int, rules: FireRules) -> Operation | None:
+        id, order = progress.id, progress.order
         if isinstance(order, BackfillOrder):
             return await self._write(partial(backfilling.finish_backfill, id=id))
         if isinstance(order, PurgeOrder):

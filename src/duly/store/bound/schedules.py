@@ -19,8 +19,10 @@ from .base import Bound
 class BoundSchedules(Bound):
     """``protocol.Schedules`` on a driver; with ``connection`` inside the caller's transaction."""
 
-    async def put_schedules(self, new: Sequence[NewSchedule], *, connection: Any = None) -> list[Put]:
-        puts = await self._write_and_hint("schedules", partial(schedules.put_schedules, new=new), connection)
+    async def put_schedules(
+        self, new: Sequence[NewSchedule], *, most: int | None = None, connection: Any = None
+    ) -> list[Put]:
+        puts = await self._write_and_hint("schedules", partial(schedules.put_schedules, new=new, most=most), connection)
         if connection is None:
             for put in puts:
                 if isinstance(put, Schedule):  # what was only just made will often fire soon

@@ -19,6 +19,7 @@ from duly.core.rules.editing import Change
 from duly.core.rules.firing import FireRules
 from duly.core.rules.recording import pause_fields
 from duly.core.schedule import Schedule
+from duly.store.narrowing import owned
 from duly.store.orders import BulkOrder, CancelOrder, DeleteOrder, PauseOrder, ResumeOrder, TriggerOrder
 from duly.store.statements import Program, batch, columns, query
 from duly.store.values import Matching, ScheduleFilter
@@ -47,7 +48,7 @@ class Matches(NamedTuple):
 
 def match_schedules(now: int, where: ScheduleFilter, made_at: int, since: str | None, limit: int) -> Program[Matches]:
     """The next schedules that match and are no younger than the operation, in id order."""
-    rows = yield query("list_schedules", **filter_params(where), after=since, limit=limit)
+    rows = yield owned("list_schedules", **filter_params(where), after=since, limit=limit)
     ids = [row[_ID] for row in rows if row[_CREATED_AT] <= made_at]
     return Matches(ids, since, rows[-1][_ID] if rows else since, len(rows) == limit)
 
@@ -60,7 +61,7 @@ def match_ids(ids: Sequence[str], since: str | None, limit: int) -> Matches:
 
 def count_matches(now: int, where: ScheduleFilter, limit: int) -> Program[Matching]:
     """How many match, counted up to ``limit``, and the keys of the first."""
-    rows = yield query("list_schedules", **filter_params(where), after=None, limit=limit + 1)
+    rows = yield owned("list_schedules", **filter_params(where), after=None, limit=limit + 1)
     return Matching(min(len(rows), limit), len(rows) > limit, tuple(row[_KEY] for row in rows[:SHOWN]))
 
 
@@ -109,7 +110,7 @@ def _pause(now: int, order: PauseOrder, by: str | None, ids: list[str]) -> Progr
 
 def _change(now: int, order: Changing, by: str | None, ids: list[str]) -> Program[list[Item]]:
     """Let the pure rule decide about each; answer what became of it."""
-    rows = yield query("read_schedules", ids=ids)
+    rows = yield owned("read_schedules", ids=ids)
     changes: list[tuple[Schedule, Change]] = []
     items = {id: Item(id, Became.NOT_FOUND) for id in ids}
     for row in rows:

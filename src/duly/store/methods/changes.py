@@ -20,6 +20,7 @@ from duly.core.rules.recording import record
 from duly.core.run import SkippedWindows
 from duly.core.schedule import Schedule
 from duly.store.codec import CURSOR, FACTS, cursor_row
+from duly.store.narrowing import owned
 from duly.store.statements import Program, Row, batch, columns, group, query
 from duly.store.values import Page
 
@@ -78,7 +79,7 @@ def _skips(changes: Sequence[tuple[Schedule, Change]]) -> Program[list[tuple[str
 def find_ever(ref: str, tenant: str | None) -> Program[Row | None]:
     """Id, creation and creator of a schedule that lives or was deleted; by key, of the one that was deleted last."""
     id = (yield from resolve(ref, tenant)) or (ref if is_id(ref) else None)
-    rows = yield query("find_creation", id=id, key=ref, tenant=tenant)
+    rows = yield owned("find_creation", id=id, key=ref, tenant=tenant)
     return rows[0] if rows else None
 
 

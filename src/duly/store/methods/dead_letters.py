@@ -18,7 +18,8 @@ from duly.core.policy import Overlap
 from duly.core.rules.overlap import Admission, admit_redriven
 from duly.core.run import Hold, NewRun, OpenRun, Reason, Run, RunKind
 from duly.core.schedule import Cursor, Definition
-from duly.store.statements import Program, batch, columns, query
+from duly.store.narrowing import owned
+from duly.store.statements import Program, batch, columns
 from duly.store.values import DeadFilter, DeadRef, Done, Handled, Page, Redrive
 
 from .definitions import Definitions, Known
@@ -54,7 +55,7 @@ class _Dead(NamedTuple):
 
 
 def read_attempts(run_id: str) -> Program[list[AttemptRecord]]:
-    rows = yield query("read_attempts", id=run_id)
+    rows = yield owned("read_attempts", id=run_id)
     return [
         AttemptRecord(
             attempt_number=attempt,
@@ -69,18 +70,18 @@ def read_attempts(run_id: str) -> Program[list[AttemptRecord]]:
 
 
 def list_dead(now: int, where: DeadFilter, limit: int, after: str | None) -> Program[Page[Run]]:
-    rows = yield query("list_dead", **asdict(where), after=after, limit=limit + 1)
+    rows = yield owned("list_dead", **asdict(where), after=after, limit=limit + 1)
     runs = [read_run(row) for row in rows[:limit]]
     return Page(runs, runs[-1].id if len(rows) > limit else None)
 
 
 def find_dead(now: int, where: DeadFilter, died_by: int, limit: int, after: str | None) -> Program[list[DeadRef]]:
-    rows = yield query("find_dead", **asdict(where), died_by=died_by, after=after, limit=limit)
+    rows = yield owned("find_dead", **asdict(where), died_by=died_by, after=after, limit=limit)
     return [DeadRef(*row) for row in rows]
 
 
 def group_dead(now: int, where: DeadFilter, limit: int) -> Program[list[DeadGroup]]:
-    rows = yield query("group_dead", **asdict(where), limit=limit)
+    rows = yield owned("group_dead", **asdict(where), limit=limit)
     return [
         DeadGroup(
             job=job,
@@ -115,7 +116,7 @@ def acknowledge(now: int, dead: Sequence[DeadRef]) -> Program[list[Handled]]:
 def redrive(now: int, requests: Sequence[Redrive], definitions: Definitions) -> Program[list[Handled]]:
     """Let dead runs go again; see ``DeadLetters.redrive``."""
     found = yield from _lock_dead([request.dead.run_id for request in requests])
-    rows = yield query("read_redrives", ids=sorted({request.dead.run_id for request in requests}))
+    rows = yield owned("read_redrives", ids=sorted({request.dead.run_id for request in requests}))
     redriven: dict[str, dict[int, str | None]] = {}
     for run_id, fence, made in rows:
         redriven.setdefault(run_id, {})[fence] = made
@@ -165,6 +166,7 @@ class _Batch:
         self.lines = lines
         self.revived: list[tuple[Any, ...]] = []
         self.made: list[NewRun] = []
+        self.directly: list[tuple[str, str]] = []
         self.replaced: list[tuple[str, int]] = []
         self.redriven: list[tuple[Any, ...]] = []
 
@@ -191,6 +193,8 @@ class _Batch:
         else:
             self.made.append(self._new_run(run, goes_as, request.payload, place))
             self.replaced.append((run.id, run.fence))
+            if run.schedule_id is None:
+                self.directly.append((run.id, goes_as))
         made = None if request.payload is None else goes_as
         self.redriven.append((run.id, run.fence, request.by, made))
         return Handled(run.id, Done.DONE, goes_as)
@@ -201,6 +205,8 @@ class _Batch:
         if self.made:
             yield batch("acknowledge_dead", columns(("id", "fence"), self.replaced), now=self.now)
             yield batch("insert_runs", columns(NEW_RUN, map(new_run_row, self.made)))
+            if self.directly:
+                yield batch("inherit_owners", columns(("run_id", "made_run"), self.directly))
         yield from close_entrances(self.lines)
         if self.redriven:
             yield batch("insert_redrives", columns(REDRIVEN, self.redriven), now=self.now)
@@ -256,7 +262,7 @@ def _past(ref: DeadRef, run: _Dead | None, past: Mapping[int, str | None]) -> Pr
 
 
 def _lock_dead(ids: Sequence[str]) -> Program[dict[str, _Dead]]:
-    rows = yield query("lock_dead", ids=sorted(set(ids)))
+    rows = yield owned("lock_dead", ids=sorted(set(ids)))
     return {row[0]: _Dead(*row) for row in rows}
 
 

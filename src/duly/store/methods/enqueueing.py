@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from duly.core.errors import UniqueKeyInUse
+from duly.core.errors import Conflict, UniqueKeyInUse
 from duly.core.ids import lane_id
 from duly.core.run import NewRun, Run, RunKind
 from duly.store.statements import Program, batch, columns, query
@@ -23,20 +23,25 @@ def enqueue(now: int, requests: Sequence[NewRequest]) -> Program[list[Run]]:
     if any(request.guarded for request in requests):
         return (yield from _enqueue_guarded(now, requests))
     runs = [_new_run(now, request) for request in requests]
-    return (yield from _insert(runs, [run.id for run in runs]))
+    return (yield from _insert(runs, [run.id for run in runs], requests))
 
 
-def _insert(runs: Sequence[NewRun], wanted: Sequence[str]) -> Program[list[Run]]:
+def _insert(runs: Sequence[NewRun], wanted: Sequence[str], requests: Sequence[NewRequest]) -> Program[list[Run]]:
     """Insert the runs, and answer those that are wanted, new or not."""
     rows = (yield batch("insert_runs", columns(NEW_RUN, map(new_run_row, runs)))) if runs else []
     inserted = {row[0] for row in rows}
+    theirs = [(request.id, request.owner) for request in requests if request.owner and request.id in inserted]
+    if theirs:
+        yield batch("insert_owners", columns(("run_id", "owner"), theirs))
     new = {run.id: run for run in reversed(runs)}  # the same id again in this batch is answered with the first one
     answers: list[Run] = []
     for id in wanted:
         if id in inserted:
             answers.append(fresh_run(new[id]))
         else:
-            existing = yield from find_run(id)
+            existing: Run | None = yield from find_run(id)
+            if existing is None and id not in new:
+                raise Conflict("the unique key is in use by a run of somebody else; choose another key")
             answers.append(existing or fresh_run(new[id]))
     return answers
 
@@ -67,7 +72,7 @@ def _enqueue_guarded(now: int, requests: Sequence[NewRequest]) -> Program[list[R
             if request.unique is not None:
                 expires_at = now + request.unique.for_ms
                 holders[request.tenant, request.unique.key] = _Holder(request.id, expires_at, changed=True)
-    answers = yield from _insert(runs, wanted)
+    answers = yield from _insert(runs, wanted, requests)
     yield from close_entrances(entrances)
     taken = [(*key, holder.run_id, holder.expires_at) for key, holder in holders.items() if holder.changed]
     if taken:

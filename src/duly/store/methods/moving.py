@@ -14,6 +14,7 @@ from duly.core.rules.settling import after_run, lane_release
 from duly.core.run import OpenRun, RunKind, RunStatus
 from duly.core.schedule import Cursor, Definition, Schedule
 from duly.store.codec import CURSOR, UnreadableDefinition, cursor_row, read_cursor, read_open_run
+from duly.store.narrowing import owned
 from duly.store.statements import Program, Row, batch, columns, query
 
 from .changes import write_changes
@@ -112,7 +113,7 @@ def _present_definitions(
     present = {id: _Present(known[id].definition, paused=False) for id in cursors if id in known}
     wanted = [id for id, cursor in cursors.items() if _must_read(cursor, known.get(id))]
     if wanted:
-        rows = yield query("read_schedules", ids=sorted(wanted))
+        rows = yield owned("read_schedules", ids=sorted(wanted))
         for row in rows:
             try:
                 schedule = read_schedule(row)

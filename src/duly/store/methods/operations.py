@@ -8,9 +8,12 @@ from typing import Any
 
 import msgspec
 
+from duly.core.credential import Whose
+from duly.core.errors import Conflict
 from duly.core.ids import backfill_run_id
 from duly.core.instants import to_datetime
 from duly.core.operation import Became, Item, Operation, OperationKind, OperationStatus
+from duly.store.narrowing import made, owned
 from duly.store.orders import BackfillOrder, NewOperation, Order, decode_order, encode_order
 from duly.store.statements import Program, Query, Row, query
 from duly.store.values import Page
@@ -39,6 +42,12 @@ class Progress:
     @property
     def by(self) -> str | None:
         return self.row[4]  # type: ignore[no-any-return]  # a column of text
+
+    @property
+    def whose(self) -> Whose | None:
+        """Who began it: it touches only what is theirs; None is everything."""
+        tenant, owner = self.row[14:]
+        return None if owner is None else Whose(tenant, owner)
 
     @property
     def running(self) -> bool:
@@ -80,18 +89,18 @@ class Progress:
         finished_at = now if finished else None
         row = (id, kind, body, made_at, made_by, status.value, position or before, *counts, error, now, finished_at)
         told = _write_items((*self.items, *items)[:MOST_ITEMS])
-        return Progress((*row, told))
+        return Progress((*row, told, *self.row[14:]))
 
     def write(self) -> Query:
         names = ("status", "position", "matched", "changed", "refused", "error", "now", "finished_at", "items")
-        return query("move_operation", id=self.id, **dict(zip(names, self.row[5:], strict=True)))
+        return query("move_operation", id=self.id, **dict(zip(names, self.row[5:14], strict=True)))
 
 
 def insert_operation(
     now: int, new: NewOperation, *, status: OperationStatus = OperationStatus.RUNNING, matched: int = 0
 ) -> Query:
     """The row of a new operation; one whose id is there already stays as it is."""
-    return query(
+    return made(
         "insert_operation",
         id=new.id,
         kind=new.kind.value,
@@ -107,16 +116,19 @@ def insert_operation(
 def put_operation(now: int, new: NewOperation) -> Program[Operation]:
     """Store an operation, or find the one of this id; see ``Operations.put_operation``."""
     yield insert_operation(now, new)
-    return read_operation((yield query("read_operation", id=new.id))[0])
+    rows = yield owned("read_operation", id=new.id)
+    if not rows:
+        raise Conflict(f"operation id {new.id} is in use; choose another", id=new.id)
+    return read_operation(rows[0])
 
 
 def look_at(id: str) -> Program[Progress | None]:
-    rows = yield query("read_operation", id=id)
+    rows = yield owned("read_operation", id=id)
     return Progress(rows[0]) if rows else None
 
 
 def lock_operation(id: str) -> Program[Progress | None]:
-    rows = yield query("lock_operation", id=id)
+    rows = yield owned("lock_operation", id=id)
     return Progress(rows[0]) if rows else None
 
 
@@ -142,7 +154,7 @@ def count_backfill(now: int, progress: Progress, order: BackfillOrder) -> Progra
 
 def list_operations(now: int, limit: int, after: str | None) -> Program[Page[Operation]]:
     """One page, newest first."""
-    rows = yield query("list_operations", after=after, limit=limit + 1)
+    rows = yield owned("list_operations", after=after, limit=limit + 1)
     found = [read_operation(row) for row in rows[:limit]]
     return Page(found, found[-1].id if len(rows) > limit else None)
 

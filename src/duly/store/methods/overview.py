@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from duly.core.schedule import Schedule
+from duly.store.narrowing import owned
 from duly.store.statements import Program, Row, query
 from duly.store.values import Load, Page, Recent, Stats
 
@@ -19,9 +20,9 @@ def list_upcoming(
     fire_at, slot, id = _FIRST if after is None else read_place(after)
     where = {"tenant": tenant, "fire_at": fire_at, "slot": slot, "after": id, "limit": limit + 1}
     if owner is None:
-        rows = yield query("list_upcoming", **where)
+        rows = yield owned("list_upcoming", **where)
     else:
-        rows = yield query("list_upcoming_of", owner=owner, **where)
+        rows = yield owned("list_upcoming_of", owner=owner, **where)
     found = [read_schedule(row) for row in rows[:limit]]
     return Page(found, _place(found[-1]) if len(rows) > limit else None)
 

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from duly.core.schedule import Schedule
+from duly.store.narrowing import owned
 from duly.store.statements import Program, query
 from duly.store.values import Load, Page, ScheduleFilter
 
@@ -14,7 +15,7 @@ from .schedules import read_schedule
 
 def list_schedules(now: int, where: ScheduleFilter, limit: int, after: str | None) -> Program[Page[Schedule]]:
     """One page in id order, which is the order of creation."""
-    rows = yield query("list_schedules", **filter_params(where), after=after, limit=limit + 1)
+    rows = yield owned("list_schedules", **filter_params(where), after=after, limit=limit + 1)
     schedules = [read_schedule(row) for row in rows[:limit]]
     return Page(schedules, schedules[-1].id if len(rows) > limit else None)
 
@@ -29,7 +30,7 @@ def declared_schedules(now: int, app: str) -> Program[list[Schedule]]:
     rows = yield query("declared_schedules", app=app)
     if not rows:
         return []
-    found = yield query("read_schedules", ids=[row[0] for row in rows])
+    found = yield owned("read_schedules", ids=[row[0] for row in rows])
     return sorted((read_schedule(row) for row in found), key=lambda schedule: schedule.id)
 
 

@@ -12,6 +12,7 @@ from duly.core.rules.overlap import Admission, admit_manual
 from duly.core.run import Hold, NewRun, Reason, Run, RunKind, RunStatus
 from duly.core.schedule import Schedule
 from duly.store.codec import read_open_run
+from duly.store.narrowing import owned
 from duly.store.statements import Program, Row, batch, columns, query
 from duly.store.values import Page, RunFilter, Triggered
 
@@ -117,13 +118,13 @@ def request_cancel(now: int, run_id: str) -> Program[Run | None]:
 
 
 def find_run(run_id: str) -> Program[Run | None]:
-    rows = yield query("read_run", id=run_id)
+    rows = yield owned("read_run", id=run_id)
     return read_run(rows[0]) if rows else None
 
 
 def list_runs(now: int, where: RunFilter, limit: int, after: str | None) -> Program[Page[Run]]:
     """One page, newest id first: an id starts with its window's instant."""
-    rows = yield query(
+    rows = yield owned(
         "list_runs",
         tenant=where.tenant,
         schedule_id=where.schedule_id,

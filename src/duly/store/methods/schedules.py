@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from duly.core.errors import ClientRequestIdInUse, DulyError, KeyInUse
+from duly.core.errors import ClientRequestIdInUse, DulyError, KeyInUse, QuotaExceeded
 from duly.core.ids import is_id
 from duly.core.rules.firing import first_cursor
 from duly.core.schedule import Definition, Facts, Schedule, TargetKind
@@ -24,6 +24,7 @@ from duly.store.codec import (
     read_cursor,
     read_facts,
 )
+from duly.store.narrowing import owned
 from duly.store.statements import Program, Row, batch, columns, group, query
 from duly.store.values import NewSchedule, Put
 
@@ -33,7 +34,7 @@ DERIVED = ("kind", "job", "topic", "calendars")
 REVISION = ("schedule_id", "revision", "body", "payload", "made_at", "made_by")
 
 
-def put_schedules(now: int, new: Sequence[NewSchedule]) -> Program[list[Put]]:
+def put_schedules(now: int, new: Sequence[NewSchedule], most: int | None = None) -> Program[list[Put]]:
     """Insert schedules with their first revision and cursor; see ``Schedules.put_schedules``."""
     ready: dict[str, Schedule] = {}
     refused: dict[str, DulyError] = {}
@@ -48,6 +49,8 @@ def put_schedules(now: int, new: Sequence[NewSchedule]) -> Program[list[Put]]:
         else:
             ready[facts.id] = Schedule(facts, item.definition, cursor)
     yield from _refuse_unknown_calendars(ready, refused)
+    if most is not None:
+        yield from _refuse_too_many(ready, refused, most)
     rows = yield batch("insert_schedules", columns(FACTS + DERIVED, map(schedule_row, ready.values())))
     inserted = {row[0] for row in rows}
     yield from _complete([schedule for id, schedule in ready.items() if id in inserted])
@@ -74,6 +77,22 @@ def _refuse_unknown_calendars(ready: dict[str, Schedule], refused: dict[str, Dul
         if error is not None:
             refused[schedule.id] = error
             del ready[schedule.id]
+
+
+def _refuse_too_many(ready: dict[str, Schedule], refused: dict[str, DulyError], most: int) -> Program[None]:
+    """Move from one to the other what is more than its owner may have.
+
+    Holds the tenant's row from here on: whoever creates beside us counts after us.
+    """
+    for tenant, owner in sorted({(s.facts.tenant, s.facts.owner or "") for s in ready.values()}):
+        yield query("take_slots", tenant=tenant, count=0)
+        rows = yield query("count_owned", tenant=tenant, owner=owner, limit=most)
+        theirs = [s.id for s in ready.values() if (s.facts.tenant, s.facts.owner or "") == (tenant, owner)]
+        for id in theirs[max(0, most - rows[0][0]) :]:
+            del ready[id]
+            refused[id] = QuotaExceeded(
+                f"{owner!r} has {rows[0][0]} of at most {most} schedules; delete some, or ask for more", limit=most
+            )
 
 
 def _complete(made: Sequence[Schedule]) -> Program[None]:
@@ -106,16 +125,17 @@ def _why_refused(facts: Facts) -> Program[Put]:
     if facts.client_request_id is not None:
         rows = yield query("find_client_request", tenant=facts.tenant, client_request_id=facts.client_request_id)
         if rows:
-            return ClientRequestIdInUse(facts.client_request_id, rows[0][0])
-    rows = yield query("find_schedule_id", ref=facts.key, by_key=True, tenant=facts.tenant)
-    return KeyInUse(facts.key, rows[0][0] if rows else facts.id)
+            seen: Schedule | None = yield from find_schedule(rows[0][0], tenant=facts.tenant)
+            return ClientRequestIdInUse(facts.client_request_id, None if seen is None else seen.id)
+    rows = yield owned("find_schedule_id", ref=facts.key, by_key=True, tenant=facts.tenant)
+    return KeyInUse(facts.key, rows[0][0] if rows else None)
 
 
 def end_schedules(now: int, ids: Sequence[str]) -> Program[None]:
     """Write down when schedules ended whose cursor has come to its end: retention counts from then."""
     if not ids:
         return
-    rows = yield query("read_schedules", ids=sorted(ids))
+    rows = yield owned("read_schedules", ids=sorted(ids))
     ended = []
     for row in rows:
         try:
@@ -132,7 +152,7 @@ def find_schedule(ref: str, tenant: str | None) -> Program[Schedule | None]:
     schedule_id = yield from resolve(ref, tenant)
     if schedule_id is None:
         return None
-    rows = yield query("read_schedules", ids=[schedule_id])
+    rows = yield owned("read_schedules", ids=[schedule_id])
     return read_schedule(rows[0]) if rows else None
 
 
@@ -150,10 +170,10 @@ def read_schedule(row: Row) -> Schedule:
 
 def resolve(ref: str, tenant: str | None) -> Program[str | None]:
     if is_id(ref):
-        rows = yield query("find_schedule_id", ref=ref, by_key=False, tenant=tenant)
+        rows = yield owned("find_schedule_id", ref=ref, by_key=False, tenant=tenant)
         if rows:
             return str(rows[0][0])
-    rows = yield query("find_schedule_id", ref=ref, by_key=True, tenant=tenant)
+    rows = yield owned("find_schedule_id", ref=ref, by_key=True, tenant=tenant)
     return str(rows[0][0]) if rows else None
 
 

@@ -42,10 +42,12 @@ from duly.testing.contract.dead import (  # noqa: E402
 from duly.testing.contract.firing import TestFiring, TestGrabbing  # noqa: E402
 from duly.testing.contract.fixtures import access, clock, trial  # noqa: E402
 from duly.testing.contract.keeping import TestExpiredPauses, TestPurging, TestUnknownJobs  # noqa: E402
+from duly.testing.contract.keys import TestKeys  # noqa: E402
 from duly.testing.contract.lanes import TestSingletons, TestUniques  # noqa: E402
 from duly.testing.contract.listing import TestListingRuns, TestListingSchedules  # noqa: E402
 from duly.testing.contract.order import TestFairShares, TestNewestFirst  # noqa: E402
 from duly.testing.contract.overlap import TestOverlap, TestTriggering  # noqa: E402
+from duly.testing.contract.owning import TestOwning, TestQuotas  # noqa: E402
 from duly.testing.contract.queues import (  # noqa: E402
     TestConcurrencyLimits,
     TestListingQueues,
@@ -86,6 +88,7 @@ __all__ = [
     "TestFairShares",
     "TestFiring",
     "TestGrabbing",
+    "TestKeys",
     "TestLeases",
     "TestListingQueues",
     "TestListingRuns",
@@ -95,10 +98,12 @@ __all__ = [
     "TestOnDead",
     "TestOperations",
     "TestOverlap",
+    "TestOwning",
     "TestPausedQueues",
     "TestPurging",
     "TestPurgingSchedules",
     "TestPuttingSchedules",
+    "TestQuotas",
     "TestRates",
     "TestRedriving",
     "TestRedrivingObeysOverlap",

@@ -13,7 +13,10 @@ _FACTS = (
     "paused_by pause_reason created_at created_by updated_at ended_at deleted_at replaces replaced_by kind job topic "
     "calendars"
 )
-_OPERATION = "id kind body made_at made_by status position matched changed refused error updated_at finished_at items"
+_OPERATION = (
+    "id kind body made_at made_by status position matched changed refused error updated_at finished_at items"
+    " tenant owner"
+)
 _CURSOR = "schedule_id revision status window_at next_window_at fire_at slot fired failures last_fired_at error tenant"
 _RUN = (
     "id schedule_id revision kind window_at tenant job queue priority due_at slot hold lane attempt max_attempts fence "
@@ -53,6 +56,11 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "requests": ("tenant", "key", "hash", "status", "answer", "expires_at"),
     "lanes": ("id", "tenant", "key", "max_running", "tickets", "used_at"),
     "uniques": ("tenant", "key", "run_id", "expires_at"),
+    "keys": (
+        "id", "digest", "name", "owner", "tenant", "scopes", "quotas", "created_at", "created_by", "expires_at",
+        "revoked_at", "last_used_at", "replaces",
+    ),
+    "owners": ("run_id", "owner"),
 }  # fmt: skip
 """Table by table, without the prefix ``duly_``: the columns of a dump, in their order; the first ones are the key."""
 

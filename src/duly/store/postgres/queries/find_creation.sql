@@ -3,12 +3,14 @@
 SELECT s.id::text, s.created_at, s.created_by
 FROM duly_schedules AS s
 WHERE s.id = :id::uuid AND (:tenant::text IS NULL OR s.tenant = :tenant::text)
+  AND (:owner::text IS NULL OR s.owner = :owner::text)
 UNION ALL
 (
     SELECT s.id::text, s.created_at, s.created_by
     FROM duly_schedules AS s
     WHERE :id::uuid IS NULL AND s.deleted_at IS NOT NULL AND s.key = :key::text
       AND (:tenant::text IS NULL OR s.tenant = :tenant::text)
+      AND (:owner::text IS NULL OR s.owner = :owner::text)
     ORDER BY s.deleted_at DESC
     LIMIT 1
 )

@@ -13,5 +13,7 @@ WHERE h.status = 'failed' AND h.acked_at IS NULL
   AND (:job::text IS NULL OR h.job = :job::text)
   AND (:queue::text IS NULL OR h.queue = :queue::text)
   AND (:error::text IS NULL OR position(:error::text IN h.error) > 0)
+  AND (:owner::text IS NULL OR
+    (SELECT w.owner FROM duly_owned_runs AS w WHERE w.id = h.id AND w.tenant = :tenant::text) = :owner::text)
 ORDER BY h.id DESC
 LIMIT :limit::bigint

@@ -3,5 +3,6 @@ SELECT
     finished_at, NULL
 FROM duly_operations
 WHERE (:after::uuid IS NULL OR id < :after::uuid)
+  AND (:owner::text IS NULL OR (tenant = :tenant::text AND owner = :owner::text))
 ORDER BY id DESC
 LIMIT :limit::bigint

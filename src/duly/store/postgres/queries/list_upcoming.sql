@@ -11,5 +11,6 @@ JOIN duly_revisions AS r ON r.schedule_id = c.schedule_id AND r.revision = c.rev
 WHERE c.fire_at >= :fire_at::bigint
   AND (c.fire_at, c.slot, c.schedule_id) > (:fire_at::bigint, :slot::bigint, :after::uuid)
   AND (:tenant::text IS NULL OR c.tenant = :tenant::text)
+  AND (:owner::text IS NULL OR s.owner = :owner::text)
 ORDER BY c.fire_at, c.slot, c.schedule_id
 LIMIT :limit::bigint

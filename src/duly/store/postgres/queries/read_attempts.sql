@@ -14,4 +14,6 @@ FROM (
     WHERE id = :id::uuid AND session IS NOT NULL AND status IN ('completed', 'cancelled')
 ) AS a
 LEFT JOIN duly_instances AS i ON i.session = a.session
+WHERE :owner::text IS NULL OR
+  (SELECT w.owner FROM duly_owned_runs AS w WHERE w.id = :id::uuid AND w.tenant = :tenant::text) = :owner::text
 ORDER BY a.fence

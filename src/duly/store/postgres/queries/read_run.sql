@@ -13,3 +13,5 @@ LEFT JOIN duly_redrives AS n ON n.run_id = r.id AND n.fence = r.fence AND n.made
 WHERE r.id = CASE
     WHEN :id::text ~ '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$' THEN :id::text::uuid
 END
+  AND (:owner::text IS NULL OR
+    (SELECT w.owner FROM duly_owned_runs AS w WHERE w.id = r.id AND w.tenant = :tenant::text) = :owner::text)

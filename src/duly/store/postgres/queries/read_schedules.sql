@@ -8,3 +8,4 @@ FROM duly_schedules AS s
 JOIN duly_cursors AS c ON c.schedule_id = s.id
 JOIN duly_revisions AS r ON r.schedule_id = s.id AND r.revision = s.revision
 WHERE s.id = ANY (:ids::uuid[]) AND s.deleted_at IS NULL
+  AND (:owner::text IS NULL OR (s.tenant = :tenant::text AND s.owner = :owner::text))

@@ -12,5 +12,6 @@ WHERE h.status = 'failed' AND h.acked_at IS NULL
   AND (:job IS NULL OR h.job = :job)
   AND (:queue IS NULL OR h.queue = :queue)
   AND (:error IS NULL OR instr(h.error, :error) > 0)
+  AND (:owner IS NULL OR (SELECT w.owner FROM duly_owned_runs AS w WHERE w.id = h.id AND w.tenant = :tenant) = :owner)
 ORDER BY h.id DESC
 LIMIT :limit

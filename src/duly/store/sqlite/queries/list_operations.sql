@@ -4,5 +4,6 @@ SELECT
     finished_at, NULL
 FROM duly_operations
 WHERE id < ifnull(:after, '~')
+  AND (:owner IS NULL OR (tenant = :tenant AND owner = :owner))
 ORDER BY id DESC
 LIMIT :limit

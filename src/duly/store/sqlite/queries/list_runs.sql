@@ -12,9 +12,10 @@ WITH page (id) AS MATERIALIZED (
         SELECT id, tenant, job, +status FROM duly_history WHERE :schedule_id IS NOT NULL AND schedule_id = :schedule_id
         UNION ALL
         SELECT id, tenant, job, +status FROM duly_history WHERE :schedule_id IS NULL
-    )
+    ) AS run
     WHERE id < coalesce(:after, 'g') AND (:tenant IS NULL OR tenant = :tenant) AND (:job IS NULL OR job = :job)
         AND (:status IS NULL OR :status = status)
+        AND (:owner IS NULL OR (SELECT w.owner FROM duly_owned_runs AS w WHERE w.id = run.id AND w.tenant = :tenant) = :owner)
     ORDER BY id DESC LIMIT :limit
 )
 SELECT
@@ -22,8 +23,7 @@ SELECT
     CASE WHEN r.claimed_by IS NOT NULL THEN 'running' WHEN r.hold = 3 THEN 'dispatched' WHEN r.hold = 4 THEN 'suspended'
         ELSE 'pending' END,
     NULL, r.tenant, r.window_at, NULL, NULL, r.job, r.queue, r.priority, r.hold, r.due_at, r.attempt, r.max_attempts,
-    r.fence, r.fired_at, r.started_at, NULL, r.cancel_at IS NOT NULL, NULL, i.name, NULL, NULL,
-    NULL, NULL, NULL
+    r.fence, r.fired_at, r.started_at, NULL, r.cancel_at IS NOT NULL, NULL, i.name, NULL, NULL, NULL, NULL, NULL
 FROM duly_runs AS r
 LEFT JOIN duly_schedules AS s ON s.id = r.schedule_id
 LEFT JOIN duly_instances AS i ON i.session = r.claimed_by

@@ -8,5 +8,6 @@ CROSS JOIN duly_schedules AS s ON s.id = c.schedule_id
 CROSS JOIN duly_revisions AS r ON r.schedule_id = c.schedule_id AND r.revision = c.revision
 WHERE c.fire_at >= :fire_at AND (c.fire_at, c.slot, c.schedule_id) > (:fire_at, :slot, :after)
   AND (:tenant IS NULL OR c.tenant = :tenant)
+  AND (:owner IS NULL OR s.owner = :owner)
 ORDER BY c.fire_at, c.slot, c.schedule_id
 LIMIT :limit

@@ -14,4 +14,5 @@ FROM (
     WHERE id = :id AND session IS NOT NULL AND +status IN ('completed', 'cancelled')
 ) AS a
 LEFT JOIN duly_instances AS i ON i.session = a.session
+WHERE :owner IS NULL OR (SELECT w.owner FROM duly_owned_runs AS w WHERE w.id = :id AND w.tenant = :tenant) = :owner
 ORDER BY a.fence

@@ -11,6 +11,7 @@ LEFT JOIN duly_revisions AS v ON v.schedule_id = r.schedule_id AND v.revision = 
 LEFT JOIN duly_instances AS i ON i.session = r.claimed_by
 LEFT JOIN duly_redrives AS d ON d.made_run = r.id
 WHERE r.id = :id
+  AND (:owner IS NULL OR (SELECT w.owner FROM duly_owned_runs AS w WHERE w.id = r.id AND w.tenant = :tenant) = :owner)
 UNION ALL
 SELECT
     h.id, h.schedule_id, s.key, h.revision, h.kind, h.status,
@@ -24,3 +25,4 @@ LEFT JOIN duly_instances AS i ON i.session = h.session
 LEFT JOIN duly_redrives AS d ON d.made_run = h.id
 LEFT JOIN duly_redrives AS n ON n.run_id = h.id AND n.fence = h.fence AND n.made_run IS NOT NULL
 WHERE h.id = :id
+  AND (:owner IS NULL OR (SELECT w.owner FROM duly_owned_runs AS w WHERE w.id = h.id AND w.tenant = :tenant) = :owner)

@@ -9,4 +9,5 @@ FROM duly_schedules AS s
 CROSS JOIN duly_cursors AS c ON c.schedule_id = s.id
 CROSS JOIN duly_revisions AS r ON r.schedule_id = s.id AND r.revision = s.revision
 WHERE s.id IN (SELECT value FROM json_each(:ids)) AND s.deleted_at IS NULL
+  AND (:owner IS NULL OR (s.tenant = :tenant AND s.owner = :owner))
 ORDER BY s.id

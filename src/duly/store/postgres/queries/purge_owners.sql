@@ -1,0 +1,1 @@
+DELETE FROM duly_owners WHERE run_id = ANY (:ids::uuid[])

@@ -1,0 +1,1 @@
+SELECT 1 FROM duly_keys LIMIT 1

@@ -1,0 +1,5 @@
+INSERT INTO duly_keys (
+    id, digest, name, owner, tenant, scopes, quotas, created_at, created_by, expires_at, replaces
+)
+VALUES (:id, :digest, :name, :owner, :tenant, :scopes, :quotas, :now, :created_by, :expires_at, :replaces)
+ON CONFLICT DO NOTHING
