@@ -21,7 +21,7 @@ from .hosts import Hosts
 from .http import PREFIX, REQUEST_ID, Endpoint, Method
 from .once import Once
 from .pages import page_routes
-from .problems import MEDIA_TYPE, NOT_ALLOWED, NOT_FOUND, problem
+from .problems import MEDIA_TYPE, NOT_ALLOWED, NOT_FOUND, occurred, problem
 from .routes import ROUTES
 
 DEADLINE = 30.0
@@ -60,6 +60,5 @@ async def _not_served(request: Request, error: Exception) -> Response:
     else:
         root = request.scope.get("root_path", "")
         document = problem(NOT_FOUND, "NOT_FOUND", f"there is nothing here; {root}/docs tells what there is")
-    document["requestId"] = request.scope[REQUEST_ID]
-    body = msgspec.json.encode(document)
+    body = msgspec.json.encode(occurred(document, request.scope[REQUEST_ID]))
     return Response(body, document["status"], error.headers, media_type=MEDIA_TYPE)

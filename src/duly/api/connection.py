@@ -145,6 +145,8 @@ class Connection(HttpToolsProtocol):
             raise ValueError
 
     def on_headers_complete(self) -> None:
+        if self.parser.get_http_version() not in ("1.0", "1.1"):
+            raise ValueError
         if [name for name, _ in self.headers].count(b"host") > 1:
             self._refusal = (BAD_REQUEST, "INVALID_REQUEST", "the request has more than one Host; send one")
             raise ValueError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .problems import CODES, problem
+from .problems import CODES, occurred, problem
 
 SCHEDULE_ID = "019363a0-5c00-7d83-91f8-20a939dbcd79"
 RUN_ID = "01936a6c-2a80-7b1e-8f0a-3c5d7e9f1a2b"
@@ -354,11 +354,11 @@ ANSWERS: Mapping[str, Any] = {
 def problem_example(code: str) -> dict[str, Any]:
     """What a problem of this code looks like."""
     kind, words = CODES[code]
-    extra: dict[str, Any] = {"requestId": "019363a1-77aa-7c21-a9b3-5d1e0f2a3b4c"}
+    extra: dict[str, Any] = {}
     if kind.status == 422:
         extra["errors"] = [{"code": code, "detail": words, "pointer": "/name"}]
     if kind.status == 503:
         extra["retryAfterSeconds"] = 1
     if code in ("SCHEDULE_KEY_IN_USE", "SCHEDULE_CLIENT_REQUEST_ID_IN_USE"):
         extra["existingId"] = SCHEDULE_ID
-    return problem(kind, code, words, **extra)
+    return occurred(problem(kind, code, words, **extra), "019363a1-77aa-7c21-a9b3-5d1e0f2a3b4c")

@@ -30,6 +30,7 @@ COUNT_EVERY = 5.0
 JSON = "application/json"
 TEXT = "text/plain; charset=utf-8"
 NOT_READY = Kind(503, "not-ready", "Not ready")
+DRAINING = Kind(503, "draining", "Stopping")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,8 @@ class Health:
         if not wrong:
             body = {"status": "ready"} | ({"version": VERSION, "checks": shown} if shown else {})
             return Reply(200, _json(body), JSON)
-        return problem_reply(NOT_READY, "NOT_READY", "; ".join(wrong), **({"checks": shown} if shown else {}))
+        kind = DRAINING if self.phase == "stopping" else NOT_READY
+        return problem_reply(kind, "NOT_READY", "; ".join(wrong), **({"checks": shown} if shown else {}))
 
     async def _look(self) -> list[Check]:
         """Look at most once a second, however many ask; what is starting or stopping need not ask the store."""

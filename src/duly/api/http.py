@@ -20,7 +20,7 @@ from duly.core.errors import DulyError, OutcomeUnknown, PayloadTooLarge, StoreEr
 from .findings import Findings
 from .matching import Match, asks_for_none, read_match
 from .once import Once
-from .problems import MEDIA_TYPE, NOT_ALLOWED, TOO_SLOW, UNSUPPORTED, internal, problem, problem_of
+from .problems import MEDIA_TYPE, NOT_ALLOWED, TOO_SLOW, UNSUPPORTED, internal, occurred, problem, problem_of
 from .queries import read_query
 from .reading import BodyUnreadable, json_value
 from .replies import Refused, Reply
@@ -146,7 +146,7 @@ class Endpoint:
 
 async def send_problem(send: Send, scope: Scope, document: dict[str, Any], headers: Headers | None = None) -> None:
     """Answer a problem; it names the request, so that the log can be asked about it."""
-    document = {**document, "requestId": scope.get(REQUEST_ID)}
+    document = occurred(document, scope.get(REQUEST_ID))
     extra = list(headers or [])
     if "retryAfterSeconds" in document:
         extra.append((b"retry-after", str(document["retryAfterSeconds"]).encode()))

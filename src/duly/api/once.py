@@ -17,7 +17,7 @@ import msgspec
 from duly.app import Duly
 from duly.core.errors import DulyError, StoreError
 
-from .problems import BAD_HEADER, CONFLICT, NOT_VALID, problem_of
+from .problems import BAD_HEADER, CONFLICT, KEY_REUSED, problem_of
 from .replies import Refused, Reply
 
 _KEY = re.compile(r"[\x20-\x7e]{1,255}")
@@ -90,4 +90,4 @@ def _busy() -> Refused:
 
 
 def _reused() -> Refused:
-    return Refused(NOT_VALID, "IDEMPOTENCY_KEY_REUSED", _REUSED)
+    return Refused(KEY_REUSED, "IDEMPOTENCY_KEY_REUSED", _REUSED)

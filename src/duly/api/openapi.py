@@ -32,6 +32,7 @@ field by a JSON pointer.
 * `Idempotency-Key` on a POST makes it safe to ask again.
 * `X-Request-ID` is answered as it came, or made.
 """
+LICENSE = {"name": "Apache-2.0", "identifier": "Apache-2.0"}
 ALWAYS = (
     "VALIDATION_FAILED",
     "CROSS_SITE_REQUEST",
@@ -67,6 +68,7 @@ class Problem(TypedDict):
     status: int
     code: Annotated[Literal[tuple(CODES)], Meta(description="stable; programs decide by it")]  # type: ignore[valid-type]
     detail: Annotated[str, Meta(description="what was given, what was expected, what to do")]
+    instance: Annotated[str, Meta(description="`urn:duly:request:` and the request's id")]
     requestId: str
     errors: NotRequired[list[FieldError]]
     existingId: NotRequired[str]
@@ -91,7 +93,12 @@ def document(root: str = "") -> dict[str, Any]:
         paths[PREFIX + route.path][route.method.lower()] = _operation(route, known)
     return {
         "openapi": "3.1.0",
-        "info": {"title": "duly", "version": VERSION, "description": ABOUT, "license": {"name": "MIT"}},
+        "info": {
+            "title": "duly",
+            "version": VERSION,
+            "description": ABOUT,
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
         "servers": [{"url": root or "/"}],
         "tags": [
             {"name": "schedules", "description": "What fires, and when"},

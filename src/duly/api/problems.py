@@ -45,9 +45,10 @@ URI_TOO_LONG = Kind(414, "uri-too-long", "The address is too long")
 UNSUPPORTED = Kind(415, "unsupported-media-type", "Only JSON is read")
 MISDIRECTED = Kind(421, "misdirected-request", "Not the host that was asked for")
 NOT_VALID = Kind(422, "validation-error", "Something is not valid")
+KEY_REUSED = Kind(422, "idempotency-key-reused", "The key names another request")
 HEADERS_TOO_LARGE = Kind(431, "headers-too-large", "The headers are too large")
 INTERNAL = Kind(500, "internal-error", "Something went wrong here")
-UNAVAILABLE = Kind(503, "unavailable", "The store does not answer")
+UNAVAILABLE = Kind(503, "store-unavailable", "The store does not answer")
 CROWDED = Kind(503, "too-many-connections", "Too many clients at once")
 
 CODES: Mapping[str, tuple[Kind, str]] = {
@@ -76,7 +77,7 @@ CODES: Mapping[str, tuple[Kind, str]] = {
     "UNSUPPORTED_MEDIA_TYPE": (UNSUPPORTED, "The body is not `application/json`, or it is compressed."),
     "HOST_NOT_ALLOWED": (MISDIRECTED, "The server does not answer to that name."),
     "VALIDATION_FAILED": (NOT_VALID, "A value is not allowed; `errors` names each."),
-    "IDEMPOTENCY_KEY_REUSED": (NOT_VALID, "The key came with another request before."),
+    "IDEMPOTENCY_KEY_REUSED": (KEY_REUSED, "The key came with another request before."),
     "CALENDAR_UNKNOWN": (NOT_VALID, "The schedule names a calendar that is not there."),
     "SCHEDULE_CRON_INVALID": (NOT_VALID, "The cron expression says nothing, or never fires."),
     "SCHEDULE_TIMEZONE_INVALID": (NOT_VALID, "The time zone is not `UTC` or an IANA name."),
@@ -146,6 +147,11 @@ def problem(kind: Kind, code: str, detail: str, **extra: Any) -> dict[str, Any]:
     return {
         "type": kind.type, "title": kind.title, "status": kind.status, "code": code, "detail": detail, **extra
     }  # fmt: skip
+
+
+def occurred(document: dict[str, Any], request_id: str | None) -> dict[str, Any]:
+    """The problem of one request: it names the request, so that the log can be asked about it."""
+    return {**document, "instance": f"urn:duly:request:{request_id}", "requestId": request_id}
 
 
 def internal() -> dict[str, Any]:

@@ -16,6 +16,7 @@ from duly.engine.registry import check_job_name
 from .checking import check_kind
 
 TOPIC = re.compile(r"[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*){0,2}", re.ASCII)
+OUTSIDE_WORDS = frozenset({"kind", "name", "url", "secret", "format", "expect", "headers"})
 TARGET_WORDS = frozenset({"job", "workflow", "topic", "target"})
 
 
@@ -76,5 +77,11 @@ def _outside(target: Mapping[str, Any], topic: str | None) -> Target:
             f'target is {dict(target)!r}; expected {{"kind": "queue", "name": ...}} or'
             ' {"kind": "webhook", "url": ...}',
             field="target",
+        )
+    unknown = sorted(set(target) - OUTSIDE_WORDS)
+    if unknown:
+        raise ValidationFailed(
+            f"target has {unknown[0]!r}, which is not known; expected {', '.join(sorted(OUTSIDE_WORDS))}",
+            field=f"target.{unknown[0]}",
         )
     return Target(kind, name, msgspec.json.encode(dict(target)).decode(), topic)

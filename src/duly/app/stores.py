@@ -6,6 +6,7 @@ import re
 from types import ModuleType
 from urllib.parse import quote, unquote, urlsplit
 
+from duly.config.masking import mask_url
 from duly.core.errors import ConfigurationError
 from duly.runtime.clock import Clock, SystemClock
 from duly.store.inspection import Inspection
@@ -92,7 +93,7 @@ def _sqlite_path(url: str) -> str:
     for mark in "?#":
         if mark in path:
             raise ConfigurationError(
-                f"database URL {url!r} has {path[path.index(mark) :]!r} after the file, and SQLite takes no options"
+                f"database URL {mask_url(url)!r} has a {mark!r} after the file, and SQLite takes no options"
                 f" here; leave it out, or write {quote(mark)} if it is part of the file's name"
             )
     if BARE_PERCENT.search(path):

@@ -11,6 +11,7 @@ from typing import Any
 from .failing import Refused
 
 SUFFIXES = {".json": "json", ".toml": "toml", ".yaml": "yaml", ".yml": "yaml"}
+ALIASES_UNFOLD_TO = 10_000
 # The core schema of YAML 1.2: no `on` that means true, no 14:30 that means 870, no dates.
 _YAML_TYPES = (
     ("null", r"~|null|Null|NULL|", "~nN"),
@@ -35,7 +36,8 @@ def read_documents(text: str, name: str) -> list[Any]:
         kind = "json" if text.lstrip()[:1] in ("{", "[") else "yaml"
     try:
         values = _READERS[kind](text)
-        return [_plain(value) for value in values]
+        plain = _Plain(len(text))
+        return [plain(value) for value in values]
     except RecursionError:
         raise Unreadable("it is nested too deeply") from None
 
@@ -88,6 +90,11 @@ def _yaml_loader() -> Any:
                 raise yaml.constructor.ConstructorError(None, None, f"{doubled!r} twice", node.start_mark)
             return super().construct_mapping(node, deep)
 
+        def flatten_mapping(self, node: yaml.MappingNode) -> None:
+            super().flatten_mapping(node)
+            if len(node.value) > ALIASES_UNFOLD_TO:
+                raise yaml.constructor.ConstructorError(None, None, "it merges too many names", node.start_mark)
+
         def construct_whole_number(self, node: yaml.ScalarNode) -> int:
             text = str(self.construct_scalar(node))
             return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
@@ -99,19 +106,30 @@ def _yaml_loader() -> Any:
     return Loader
 
 
-def _plain(value: Any) -> Any:
-    """The value in JSON's own types; instants become their text."""
-    match value:
-        case None | bool() | int() | float() | str():
-            return value
-        case dict():
-            return {_name(name): _plain(item) for name, item in value.items()}
-        case list():
-            return [_plain(item) for item in value]
-        case datetime() | date() | time():
-            return value.isoformat()
-        case _:
-            raise Unreadable(f"it holds a {type(value).__name__}, which JSON has not")
+class _Plain:
+    """Values in JSON's own types; instants become their text.
+
+    An alias of YAML stands for a value as often as it is named, so few lines can hold more than there is memory for.
+    """
+
+    def __init__(self, length: int) -> None:
+        self._left = ALIASES_UNFOLD_TO + 10 * length
+
+    def __call__(self, value: Any) -> Any:
+        self._left -= 1
+        if self._left < 0:
+            raise Unreadable("its aliases stand for more values than any schedule has; write them out")
+        match value:
+            case None | bool() | int() | float() | str():
+                return value
+            case dict():
+                return {_name(name): self(item) for name, item in value.items()}
+            case list():
+                return [self(item) for item in value]
+            case datetime() | date() | time():
+                return value.isoformat()
+            case _:
+                raise Unreadable(f"it holds a {type(value).__name__}, which JSON has not")
 
 
 def _name(name: object) -> str:

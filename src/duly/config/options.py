@@ -67,6 +67,17 @@ def text(expected: str) -> Kind:
     return Kind(read, read)
 
 
+def header(expected: str) -> Kind:
+    """Text that goes into a header of HTTP as it is."""
+
+    def read(value: object) -> str:
+        if not isinstance(value, str) or not (key := value.strip()).isascii() or not key.isprintable() or not key:
+            raise Refused(expected)
+        return key
+
+    return Kind(read, read)
+
+
 def whole(low: int, high: int | None = None, *, expected: str | None = None) -> Kind:
     expected = expected or f"a whole number, {low} or more"
 
@@ -186,7 +197,7 @@ OPTIONS: Final[Mapping[str, Option]] = {
         Option("api", "keep_alive_timeout", _seconds(), 65.0),
         Option("api", "max_connections", whole(1), 1000),
         Option("api", "url", text("the URL of a server such as http://127.0.0.1:8080"), None),
-        Option("api", "key", text("a key such as duly_live_…"), None, secret=True),
+        Option("api", "key", header("a key such as duly_live_…, on one line"), None, secret=True),
         Option("log", "level", one_of(LOG_LEVELS), "info"),
         Option("log", "format", one_of(LOG_FORMATS), "auto"),
         Option("", "roles", some_of(ROLES), ROLES),

@@ -37,6 +37,8 @@ def read_file(path: Path, name: str) -> File:
         tables = tomllib.loads(path.read_bytes().decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{name}: this is not TOML: {error}") from error
+    except RecursionError:
+        raise ConfigurationError(f"{name}: it is nested too deeply") from None
     for key, value in tables.items():
         if key in SECTIONS:
             _check_section(name, key, value)
