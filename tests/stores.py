@@ -265,6 +265,8 @@ class PostgresDatabase:
     def wipe(self) -> None:
         for table in TABLES:
             self.execute(f"DELETE FROM duly_{table}")
+        self.execute("DELETE FROM duly_events")
+        self.execute("UPDATE duly_watch SET since = 0, until = 0, settled = true, last = 0, gone = 0")
         self.execute(
             "UPDATE duly_meta SET firing_paused_at = NULL, firing_paused_by = NULL, firing_pause_reason = NULL,"
             " restored_at = NULL, epoch = 1, ticks = 0"

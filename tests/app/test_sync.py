@@ -69,6 +69,7 @@ def test_every_method_has_a_twin() -> None:
         (app.runs, sync.runs),
         (app.operations, sync.operations),
         (app.firing, sync.firing),
+        (app.events, sync.events),
     ):
         for name, method in inspect.getmembers(noun):
             if not name.startswith("_") and (inspect.iscoroutinefunction(method) or inspect.isasyncgenfunction(method)):

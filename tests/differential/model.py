@@ -16,6 +16,7 @@ from duly.core.change import Action, ScheduleChange
 from duly.core.credential import Key, Whose
 from duly.core.dead import OnDead
 from duly.core.errors import ClientRequestIdInUse, DulyError, KeyInUse, QuotaExceeded, RunActive, StoreUnavailable
+from duly.core.event import Event
 from duly.core.ids import is_id, lane_id
 from duly.core.instants import to_datetime
 from duly.core.lane import Singleton
@@ -87,6 +88,7 @@ from tests.differential.keys import KeysModel
 from tests.differential.lanes import LaneRow, LanesModel, UniqueRow
 from tests.differential.operating import OperatingModel, OperationRow
 from tests.differential.requesting import RequestsModel
+from tests.differential.watching import WatchingModel
 
 SET_ASIDE_FOR_MS = 60_000
 DEADLINE_GRACE_MS = 30_000
@@ -175,7 +177,9 @@ class RevisionRow:
     made_by: str | None
 
 
-class Model(KeysModel, LanesModel, DeadModel, CalendarModel, OperatingModel, RequestsModel):
+class Model(
+    KeysModel, LanesModel, DeadModel, CalendarModel, OperatingModel, RequestsModel, WatchingModel
+):
     """A ``Store`` in memory. Every method is one step: nothing runs beside it."""
 
     name = "model"
@@ -207,6 +211,8 @@ class Model(KeysModel, LanesModel, DeadModel, CalendarModel, OperatingModel, Req
         self.keys: dict[str, Key] = {}
         self.owners: dict[str, str] = {}
         self.whose: Whose | None = None
+        self.events: list[Event] = []
+        self.watch: dict[str, Any] = {"until": 0, "since": 0, "settled": True, "last": 0, "gone": 0, "busy": False}
 
     async def open(self) -> None: ...
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qsl
@@ -17,6 +17,7 @@ from duly.core import credential
 from duly.core.credential import ANYBODY, Caller
 from duly.core.errors import DulyError, OutcomeUnknown, PayloadTooLarge, StoreError
 
+from . import streaming
 from .findings import Findings
 from .matching import Match, asks_for_none, read_match
 from .once import Once
@@ -55,6 +56,7 @@ class Call:
     id: str | None = None
     """What the request makes is to have this id, where the client named the request."""
     caller: Caller = ANYBODY
+    last_event_id: str | None = None
 
 
 Run = Callable[[Duly, Call], Awaitable[Reply]]
@@ -86,6 +88,7 @@ class Endpoint:
         self._allow = ", ".join(sorted({*methods, *(["HEAD"] if "GET" in methods else [])})).encode()
         self._deadline = deadline
         self._once = once
+        self._streams = streaming.Streams()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         method = self._methods.get("GET" if scope["method"] == "HEAD" else scope["method"])
@@ -111,7 +114,27 @@ class Endpoint:
             else:
                 await _send_error(send, scope, OutcomeUnknown("the request reached its deadline"))
         else:
-            await _send_reply(send, scope, reply)
+            if reply.stream is None:
+                await _send_reply(send, scope, reply)
+            else:
+                await self._stream(reply.stream, call.caller, scope, receive, send)
+
+    async def _stream(
+        self, parts: AsyncIterator[bytes], caller: Caller, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        headers = [(b"content-type", streaming.MEDIA_TYPE.encode()), (b"x-accel-buffering", b"no")]
+        try:
+            with self._streams.place(caller.name):
+                await send({"type": "http.response.start", "status": 200, "headers": headers})
+                if scope["method"] == "HEAD":
+                    await send({"type": "http.response.body", "body": b""})
+                else:
+                    await streaming.send_parts(parts, receive, send)
+        except Refused as refused:
+            await send_problem(send, scope, refused.problem)
+        except TimeoutError:
+            _log.info("a client did not read its stream and was cut off, request %s", scope.get(REQUEST_ID))
+            raise Gone from None
 
     async def _answer(self, method: Method, call: Call, scope: Scope) -> Reply:
         key = next((value for name, value in scope["headers"] if name == b"idempotency-key"), None)
@@ -141,6 +164,7 @@ class Endpoint:
             if_match=read_match(match) if match is not None and method.if_match else None,
             if_absent=none_match is not None and asks_for_none(none_match),
             root=scope.get("root_path", ""),
+            last_event_id=headers.get(b"last-event-id", b"").decode("latin-1"),
         )
 
 
@@ -191,7 +215,9 @@ async def send_internal(send: Send, scope: Scope, error: BaseException) -> None:
     await send_problem(send, scope, internal())
 
 
-_READ_HEADERS = frozenset({b"content-type", b"content-length", b"content-encoding", b"if-match", b"if-none-match"})
+_READ_HEADERS = frozenset(
+    {b"content-type", b"content-length", b"content-encoding", b"if-match", b"if-none-match", b"last-event-id"}
+)
 
 
 async def _read_body(headers: Mapping[bytes, bytes], receive: Receive) -> bytes:

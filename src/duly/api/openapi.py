@@ -21,6 +21,7 @@ from .http import PREFIX
 from .problems import CODES, MEDIA_TYPE
 from .route import Route
 from .routes import ROUTES
+from .streaming import MEDIA_TYPE as STREAM
 
 ABOUT = """Schedules that fire each window exactly once, and the runs that come of them.
 
@@ -53,6 +54,10 @@ PARAMETERS: dict[str, tuple[str, dict[str, Any]]] = {
     "queue": ("Of this queue only.", {"type": "string", "maxLength": 200}),
     "error": ("With this in the text of the error.", {"type": "string", "maxLength": 4096}),
     "scheduleId": ("Of this schedule only, by id or key; also of a deleted one, by id.", {"type": "string"}),
+    "type": (
+        "Only events of these types, joined by commas.",
+        {"type": "string", "examples": ["run.failed,run.completed"]},
+    ),
     "limit": ("How many on a page.", {"type": "integer", "minimum": 1, "maximum": 200, "default": 50}),
     "cursor": ("The `nextCursor` of the page before.", {"type": "string", "format": "uuid"}),
     "count": ("How many windows.", {"type": "integer", "minimum": 1, "maximum": 100, "default": 10}),
@@ -107,6 +112,7 @@ def document(root: str = "") -> dict[str, Any]:
             {"name": "calendars", "description": "When nothing fires"},
             {"name": "instances", "description": "Who does it"},
             {"name": "queues", "description": "How much of it at once"},
+            {"name": "events", "description": "What happens, as it happens"},
         ],
         "paths": dict(paths),
         "components": {"schemas": dict(sorted(components.items()))},
@@ -164,6 +170,12 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
         else:
             told, schema = PARAMETERS[name]
         found.append({"name": name, "in": "query", "required": False, "description": told, "schema": schema})
+    if route.streams:
+        told = "The id of the last event that arrived; what came after it is sent first."
+        schema = {"type": "string", "pattern": "^[0-9]{1,18}$"}
+        found.append(
+            {"name": "Last-Event-ID", "in": "header", "required": False, "description": told, "schema": schema}
+        )
     if route.if_match:
         told = "The revision that was read, in quotes; another one is answered 412."
         schema = {"type": "string", "examples": ['"3"']}
@@ -184,9 +196,13 @@ def _responses(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
             continue
         answer: dict[str, Any] = {"description": _WORDS[status]}
         if route.answer is not None:
-            answer["content"] = {
-                "application/json": {"schema": schemas[str(route.answer)], "example": ANSWERS[route.name]}
-            }
+            kind, schema, example = "application/json", schemas[str(route.answer)], ANSWERS[route.name]
+            if route.streams:
+                kind = STREAM
+                schema = {"type": "string", "contentMediaType": "application/json", "contentSchema": schema}
+                text = msgspec.json.encode(example).decode()
+                example = f"id: {example['id']}\nevent: {example['type']}\ndata: {text}\n\n"
+            answer["content"] = {kind: {"schema": schema, "example": example}}
         headers = {"X-Request-ID": {"description": "The request's id.", "schema": {"type": "string"}}}
         if route.etag:
             headers["ETag"] = {"description": "The revision, in quotes.", "schema": {"type": "string"}}

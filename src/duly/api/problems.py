@@ -47,6 +47,7 @@ MISDIRECTED = Kind(421, "misdirected-request", "Not the host that was asked for"
 NOT_VALID = Kind(422, "validation-error", "Something is not valid")
 KEY_REUSED = Kind(422, "idempotency-key-reused", "The key names another request")
 HEADERS_TOO_LARGE = Kind(431, "headers-too-large", "The headers are too large")
+TOO_MANY = Kind(429, "too-many-requests", "Too many at once")
 INTERNAL = Kind(500, "internal-error", "Something went wrong here")
 UNAVAILABLE = Kind(503, "store-unavailable", "The store does not answer")
 CROWDED = Kind(503, "too-many-connections", "Too many clients at once")
@@ -54,7 +55,7 @@ CROWDED = Kind(503, "too-many-connections", "Too many clients at once")
 CODES: Mapping[str, tuple[Kind, str]] = {
     "INVALID_REQUEST": (BAD_REQUEST, "What came is not HTTP that means one thing only."),
     "INVALID_JSON": (UNREADABLE, "The body is not JSON that means one thing only."),
-    "INVALID_HEADER": (BAD_HEADER, "`If-Match` or `Idempotency-Key` is not written as it should be."),
+    "INVALID_HEADER": (BAD_HEADER, "`If-Match`, `Idempotency-Key` or `Last-Event-ID` is not written as it should be."),
     "CROSS_SITE_REQUEST": (FORBIDDEN, "A browser sent this from another site."),
     "NOT_FOUND": (NOT_FOUND, "There is no such path."),
     "SCHEDULE_JOB_NOT_FOUND": (NOT_FOUND, "No schedule or run has that id or key."),
@@ -86,6 +87,7 @@ CODES: Mapping[str, tuple[Kind, str]] = {
     "SCHEDULE_TOPIC_INVALID": (NOT_VALID, "The topic is not one to three lower-case words."),
     "SCHEDULE_RETRY_POLICY_INVALID": (NOT_VALID, "Attempts or waits are out of bounds."),
     "HEADERS_TOO_LARGE": (HEADERS_TOO_LARGE, "The headers are over 16 KiB."),
+    "TOO_MANY_STREAMS": (TOO_MANY, "The server, or the key, has as many streams open as it may."),
     "INTERNAL_ERROR": (INTERNAL, "Nobody foresaw it; the log has it under the request id."),
     "TOO_MANY_CONNECTIONS": (CROWDED, "The server has all the clients it can take; try again."),
     "STORE_UNAVAILABLE": (UNAVAILABLE, "The store could not be reached; nothing was done."),

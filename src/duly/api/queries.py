@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from duly.core.errors import ValidationFailed
+from duly.core.event import NAMES
 from duly.core.ids import is_id
 from duly.core.run import RunStatus
 from duly.core.schedule import ScheduleStatus
@@ -47,6 +48,18 @@ def text_of(most: int) -> Read:
     return read
 
 
+def words(*allowed: str) -> Read:
+    """Some of them, joined by commas."""
+
+    def read(text: str) -> tuple[str, ...]:
+        found = tuple(part.strip() for part in text.split(","))
+        if any(part not in allowed for part in found):
+            raise ValidationFailed(f"it is {shortened(text)}; expected some of {', '.join(allowed)}")
+        return found
+
+    return read
+
+
 def cursor(text: str) -> str:
     if is_id(text):
         return text
@@ -79,6 +92,13 @@ MAY_BE_EMPTY = frozenset({"q", "tag"})
 UPCOMING: Mapping[str, Read] = {"count": whole_number(1, 100)}
 CALENDARS: Mapping[str, Read] = {"tenant": text_of(128), **PAGE}
 CALENDAR: Mapping[str, Read] = {"tenant": text_of(128)}
+EVENTS: Mapping[str, Read] = {
+    "type": words(*NAMES),
+    "scheduleId": text_of(200),
+    "jobType": text_of(100),
+    "owner": text_of(128),
+    "tenant": text_of(128),
+}
 DELETE: Mapping[str, Read] = {"cancelRunning": truth}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +17,8 @@ _encode = msgspec.json.Encoder().encode
 class Reply:
     """``value`` None is no body; ``raw`` is the body where it is encoded already.
 
-    ``location`` is a path below the API's prefix, ``replayed`` says that nothing was done this time.
+    ``location`` is a path below the API's prefix, ``replayed`` says that nothing was done this time, and ``stream``
+    is a body that comes part by part.
     """
 
     value: Any = None
@@ -25,6 +27,7 @@ class Reply:
     location: str | None = None
     raw: bytes | None = None
     replayed: bool = False
+    stream: AsyncIterator[bytes] | None = None
 
     def encoded(self) -> Reply:
         """The same with its body as bytes."""

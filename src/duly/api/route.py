@@ -47,6 +47,7 @@ class Route:
     if_match: bool = False
     etag: bool = False
     codes: tuple[str, ...] = ()
+    streams: bool = False
 
     @property
     def served(self) -> Method:

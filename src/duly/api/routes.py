@@ -30,6 +30,7 @@ from .route import SCHEDULE_CODES, TIMING_CODES, Route
 from .route_apply import APPLY
 from .route_calendars import CALENDARS
 from .route_dead import DEAD_LETTERS
+from .route_events import EVENTS
 from .route_instances import INSTANCES
 from .route_queues import QUEUES
 from .shapes import (
@@ -338,5 +339,6 @@ ROUTES: tuple[Route, ...] = (
     *DEAD_LETTERS,
     *CALENDARS,
     INSTANCES,
+    EVENTS,
     *QUEUES,
 )

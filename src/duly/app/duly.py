@@ -29,6 +29,7 @@ from .declared import Declared
 from .declaring import Declaration, Declaring
 from .driving import Driving
 from .dying import check_on_dead, whom_to_tell
+from .events import Events
 from .firing import Firing
 from .jobs import Jobs
 from .life import Caller, Life, Lifespan, call_now, enter_lifespan
@@ -107,7 +108,7 @@ class Duly(Declaring):
             self._store, self._builder, self._clock, app=self.name, sync=self._sync, scheduler="scheduler" in roles
         )
         nouns = self._nouns(self._store, self._clock, call_now)
-        self.schedules, self.runs, self.queues, self.calendars, self.operations, self.firing = nouns
+        self.schedules, self.runs, self.queues, self.calendars, self.operations, self.firing, self.events = nouns
         self.requests = Requests(self._store)
         self._driving = Driving(self.operations)
 
@@ -141,7 +142,8 @@ class Duly(Declaring):
         queues = Queues(store, on_runs=partial(tell, Instance.wake_worker))
         calendars = Calendars(store, clock, self._chance)
         firing = Firing(store, clock, self._chance, operations, on_schedules=wake)
-        return schedules, runs, queues, calendars, operations, firing
+        events = Events(store, clock, lambda: alone or self._life.is_open)
+        return schedules, runs, queues, calendars, operations, firing, events
 
     def _nouns_alone(self, store: SqlStore) -> Nouns:
         """The nouns for a thread without an event loop."""

@@ -22,6 +22,7 @@ from duly.store.direct import DirectDriver, run_direct
 from duly.store.sql import SqlStore
 
 from .calendars import Calendars
+from .events import Events
 from .firing import Firing
 from .life import Life
 from .operations import Operations
@@ -31,8 +32,8 @@ from .schedules import Schedules
 
 CLOSE_WITHIN = 30.0
 FORK_WITHIN = 5.0
-Noun = Schedules | Runs | Queues | Calendars | Operations | Firing
-Nouns = tuple[Schedules, Runs, Queues, Calendars, Operations, Firing]
+Noun = Schedules | Runs | Queues | Calendars | Operations | Firing | Events
+Nouns = tuple[Schedules, Runs, Queues, Calendars, Operations, Firing, Events]
 
 
 class Opener:

@@ -15,6 +15,7 @@ from duly.core.errors import ConfigurationError
 from duly.store.direct import run_direct
 
 from .calendars import Calendars
+from .events import Events
 from .firing import Firing
 from .opener import Noun as AnyNoun
 from .opener import Opener
@@ -31,7 +32,7 @@ __all__ = ["Opener", "Sync"]
 
 
 def _kind_of(method: Callable[..., Any]) -> type[AnyNoun]:
-    kinds: tuple[type[AnyNoun], ...] = (Schedules, Runs, Queues, Calendars, Operations, Firing)
+    kinds: tuple[type[AnyNoun], ...] = (Schedules, Runs, Queues, Calendars, Operations, Firing, Events)
     return next(kind for kind in kinds if getattr(kind, method.__name__, None) is method)
 
 
@@ -182,6 +183,12 @@ class SyncCalendars(_Side):
     delete = _Twin(Calendars.delete)
 
 
+class SyncEvents(_Side):
+    """``app.events`` without ``await``."""
+
+    subscribe = _TwinIterator(Events.subscribe)
+
+
 class Sync(_Side):
     """The app for callers without an event loop; ``close`` it, use it in a ``with``, or leave that to the exit."""
 
@@ -195,6 +202,7 @@ class Sync(_Side):
         self.calendars = SyncCalendars(opener, "calendars.")
         self.operations = SyncOperations(opener, "operations.")
         self.firing = SyncFiring(opener, "firing.")
+        self.events = SyncEvents(opener, "events.")
 
     def close(self) -> None:
         """Close what the first call opened; the next call opens it again."""

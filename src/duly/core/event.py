@@ -1,4 +1,4 @@
-"""What happens to runs and schedules, told to listeners inside the process."""
+"""What happens to runs and schedules, told to listeners inside the process and to whoever watches the fleet."""
 
 from __future__ import annotations
 
@@ -18,21 +18,28 @@ SCHEDULE_EVENTS = frozenset(
         "schedule.deleted",
     }
 )
+NAMES = tuple(sorted(RUN_EVENTS | SCHEDULE_EVENTS))
+RESET = "stream.reset"
+"""Something before this was not told: whoever shows what is should look again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """Something that this process did or saw; what does not apply is None.
+    """Something that happened; what does not apply is None.
 
     ``run.failed`` is for good; a failed attempt that will be followed by another is ``run.retrying``. A ``run.skipped``
-    stands for one row of the history, which may cover several windows.
+    stands for one row of the history, which may cover several windows. Only events of the fleet have a ``number``.
     """
 
     name: str
     at: datetime
+    number: int | None = None
     schedule_id: str | None = None
+    schedule_key: str | None = None
     run_id: str | None = None
     job: str | None = None
     attempt: int | None = None
     reason: str | None = None
     error: str | None = None
+    owner: str | None = None
+    tenant: str | None = None

@@ -17,6 +17,8 @@ OPERATIONS = 5
 STEPS = 20
 STEP = 200
 ROLE = "janitor"
+EVENTS_KEPT_MS = 300_000
+EVENTS_MOST = 100_000
 
 
 class Janitor:
@@ -65,6 +67,7 @@ class Janitor:
         busy = await self._go_on()
         busy = await self._store.purge_requests(limit=BATCH) == BATCH or busy
         busy = await self._store.purge_keys(limit=BATCH) >= BATCH or busy
+        busy = await self._store.purge_events(keep_ms=EVENTS_KEPT_MS, most=EVENTS_MOST, limit=BATCH) == BATCH or busy
         return self._settings.poll / 4 if await self._purge() or busy else rest
 
     async def _go_on(self) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from .asking import Calendars, Changes, DeadLetters, Operations, Queues, Requests, Runs, Schedules, Switching
+from .asking import Calendars, Changes, DeadLetters, Operations, Queues, Requests, Runs, Schedules, Switching, Watching
 from .guarding import Keys, Seeing
 from .working import Claiming, Firing, Keeping, Sessions
 
@@ -31,6 +31,7 @@ __all__ = [
     "Sessions",
     "Store",
     "Switching",
+    "Watching",
 ]
 
 
@@ -48,6 +49,7 @@ class Store(
     Requests,
     Keys,
     Seeing,
+    Watching,
     Sessions,
     Keeping,
     Protocol,
@@ -69,7 +71,7 @@ class Store(
         ...
 
     def on_change(self, listener: Callable[[str], None]) -> None:
-        """Call ``listener`` (on the event loop) with "schedules" or "runs" when another instance changed them.
+        """Call ``listener`` (on the event loop) with what another instance changed: "schedules", "runs" or "events".
 
         A hint only: it may be late, doubled or lost, and polling is the guarantee.
         """

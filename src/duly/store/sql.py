@@ -6,6 +6,7 @@ from .bound.calendars import BoundCalendars
 from .bound.changes import BoundChanges
 from .bound.dead import BoundDeadLetters
 from .bound.engine import BoundClaiming, BoundFiring
+from .bound.events import BoundEvents
 from .bound.keeping import BoundKeeping, BoundSessions
 from .bound.keys import BoundKeys
 from .bound.operations import BoundOperations
@@ -29,6 +30,7 @@ class SqlStore(
     BoundDeadLetters,
     BoundRequests,
     BoundKeys,
+    BoundEvents,
     BoundSessions,
     BoundKeeping,
 ):

@@ -12,8 +12,8 @@ from duly.store.sqlite.migrating import load_migrations
 from duly.store.sqlite.statements import execute, load_statements
 from duly.store.statements import Batch, Query, batch, columns, query
 
-SMALL = ("duly_meta", "duly_tenants", "duly_instances", "duly_leases", "duly_queues", "duly_keys")
-SELDOM = {"duly_runs_unknown", "duly_runs_suspects"}
+SMALL = ("duly_meta", "duly_tenants", "duly_instances", "duly_leases", "duly_queues", "duly_keys", "duly_watch")
+SELDOM = {"duly_runs_unknown", "duly_runs_suspects", "duly_events_new"}
 COUNTING = {"queue_figures"}
 """Statements that walk all open runs because they are asked to count them."""
 

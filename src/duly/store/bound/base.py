@@ -10,6 +10,7 @@ from duly.core.credential import Whose
 from duly.core.errors import ConfigurationError, StoreError
 from duly.store.driver import Driver
 from duly.store.methods.definitions import Definitions
+from duly.store.methods.telling import Tap, Watch
 from duly.store.narrowing import narrowed
 from duly.store.statements import Program, T, Transaction
 
@@ -22,6 +23,8 @@ class Bound:
         self.name = driver.name
         self.fires_at_once = driver.fires_at_once
         self._definitions = Definitions()
+        self._watch = Watch()
+        self._told_listeners: list[Callable[[], None]] = []
         self._advice: str | None = None
         self._closed: str | None = None
         self._whole = self
@@ -55,17 +58,22 @@ class Bound:
         return await self.driver.read(self._ready(transaction))
 
     async def _write(self, transaction: Transaction[T]) -> T:
-        transaction = self._ready(transaction)
+        tap = Tap(self._ready(transaction), self._watch)
         try:
-            return await self.driver.write(transaction)
+            value = await self.driver.write(tap)
         except StoreError:
             self._definitions.forget()
             raise
+        if tap.told:
+            self.driver.hint("events")
+            for listener in self._told_listeners:
+                listener()
+        return value
 
     async def _write_and_hint(self, topic: str, transaction: Transaction[T], connection: Any) -> T:
         """Write, and tell other instances; on the caller's connection nobody can be told before its commit."""
         if connection is not None:
-            return await self.driver.write_on(connection, self._narrowed(transaction))
+            return await self.driver.write_on(connection, Tap(self._narrowed(transaction), self._watch))
         value = await self._write(transaction)
         self.driver.hint(topic)
         return value

@@ -36,7 +36,7 @@ from duly.store.sqlite.remembering import read_beside, write_beside
 from duly.store.sqlite.writer import Writer
 from duly.store.statements import T, Transaction
 
-HINTS = ("schedules", "runs")
+HINTS = ("schedules", "runs", "events")
 """What a foreign commit may have changed: the file tells that somebody wrote, not what."""
 
 

@@ -39,6 +39,7 @@ from duly.testing.contract.dead import (  # noqa: E402
     TestOnDead,
     TestRedriving,
 )
+from duly.testing.contract.events import TestEvents  # noqa: E402
 from duly.testing.contract.firing import TestFiring, TestGrabbing  # noqa: E402
 from duly.testing.contract.fixtures import access, clock, trial  # noqa: E402
 from duly.testing.contract.keeping import TestExpiredPauses, TestPurging, TestUnknownJobs  # noqa: E402
@@ -83,6 +84,7 @@ __all__ = [
     "TestConcurrencyLimits",
     "TestDeadLetters",
     "TestEnqueueing",
+    "TestEvents",
     "TestExcludedWindows",
     "TestExpiredPauses",
     "TestFairShares",

@@ -11,3 +11,4 @@ FROM unnest(
 ) AS n (id, schedule_id, revision, window_at, since, windows, tenant, job, queue, reason, fired_at, detail)
 WHERE NOT EXISTS (SELECT FROM duly_runs AS r WHERE r.id = n.id)
 ON CONFLICT DO NOTHING
+RETURNING id::text

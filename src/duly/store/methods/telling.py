@@ -1,0 +1,179 @@
+"""What happened is told by the transaction that did it, while somebody watches, and costs nothing while nobody does.
+
+Each fact about a run or a schedule is written by one of a few statements. So nothing that changes them has to know of
+events: a tap on the statements of a transaction notes the facts, and tells them before the commit. Whether somebody
+watches is asked at most once in ``RECHECK_MS``, and only by a transaction that has something to tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Generic, NamedTuple
+
+from duly.core.change import Action
+from duly.store.statements import Batch, Group, Program, Query, Row, Step, T, Transaction, batch, columns, query
+
+RECHECK_MS = 2000
+"""How long a process goes by what it has seen: so late it begins to tell when somebody begins to watch."""
+
+RUN_EVENT = ("name", "run_id", "attempt", "error")
+SCHEDULE_EVENT = ("name", "schedule_id")
+
+
+class Fact(NamedTuple):
+    """Something that a statement has written; ``attempt`` and ``error`` where the run's row does not have them."""
+
+    name: str
+    id: str
+    attempt: int | None = None
+    error: str | None = None
+
+
+def _claimed(step: Query | Batch, rows: Sequence[Row]) -> Iterator[Fact]:
+    return (Fact("run.started", row[0]) for row in rows)
+
+
+def _born(step: Query | Batch, rows: Sequence[Row]) -> Iterator[Fact]:
+    """Runs that were born claimed have started."""
+    assert isinstance(step, Batch)
+    claimed = {id for id, session in zip(step.columns["id"], step.columns["claimed_by"], strict=True) if session}
+    return (Fact("run.started", row[0]) for row in rows if row[0] in claimed)
+
+
+def _ended(step: Query | Batch, rows: Sequence[Row]) -> Iterator[Fact]:
+    return (Fact(f"run.{row[1]}", row[0]) for row in rows)
+
+
+def _ended_waiting(step: Query | Batch, rows: Sequence[Row]) -> Iterator[Fact]:
+    return (Fact(f"run.{step.params['status']}", row[0]) for row in rows)
+
+
+def _skipped(step: Query | Batch, rows: Sequence[Row]) -> Iterator[Fact]:
+    return (Fact("run.skipped", row[0]) for row in rows)
+
+
+def _tried(step: Query | Batch, rows: Sequence[Row]) -> Iterator[Fact]:
+    """Attempts that did not complete; of a run that ended with it, the end is told instead."""
+    assert isinstance(step, Batch)
+    told = step.columns
+    return (
+        Fact("run.retrying", *one) for one in zip(told["run_id"], told["attempt"], told["error"], strict=True)
+    )  # fmt: skip
+
+
+def _created(step: Query | Batch, rows: Sequence[Row]) -> Iterator[Fact]:
+    return (Fact("schedule.created", row[0]) for row in rows)
+
+
+_CHANGES: Mapping[str, str] = {
+    Action.EDIT: "schedule.updated",
+    Action.PAUSE: "schedule.paused",
+    Action.RESUME: "schedule.resumed",
+    Action.CANCEL: "schedule.cancelled",
+    Action.RESCHEDULE: "schedule.cancelled",
+    Action.DELETE: "schedule.deleted",
+}
+
+
+def _changed(step: Query | Batch, rows: Sequence[Row]) -> Iterator[Fact]:
+    assert isinstance(step, Batch)
+    told = step.columns
+    return (Fact(_CHANGES[action], id) for id, action in zip(told["schedule_id"], told["action"], strict=True))
+
+
+TOLD_BY: Mapping[str, Callable[[Query | Batch, Sequence[Row]], Iterator[Fact]]] = {
+    "claim_ready": _claimed,
+    "claim_newest": _claimed,
+    "claim_chosen": _claimed,
+    "claim_suspects": _claimed,
+    "insert_runs": _born,
+    "complete_runs": _ended,
+    "finish_runs": _ended,
+    "end_waiting": _ended_waiting,
+    "insert_skips": _skipped,
+    "insert_attempts": _tried,
+    "insert_schedules": _created,
+    "insert_changes": _changed,
+}
+"""The statements that write a fact, each with what it tells."""
+
+
+class Watch:
+    """Whether somebody watches, as one store has last seen it."""
+
+    def __init__(self) -> None:
+        self._seen_at: int | None = None
+        self._watched = False
+
+    def saw(self, now: int, *, watched: bool) -> None:
+        self._seen_at, self._watched = now, watched
+
+    def last_seen(self, now: int) -> bool | None:
+        """What was last seen, or None if that was too long ago. A clock that went back counts as long ago."""
+        if self._seen_at is None or not 0 <= now - self._seen_at < RECHECK_MS:
+            return None
+        return self._watched
+
+
+class Tap(Generic[T]):
+    """A transaction that also tells what it did, if somebody watches; ``told`` says whether it has told anything."""
+
+    __slots__ = ("_transaction", "_watch", "told")
+
+    def __init__(self, transaction: Transaction[T], watch: Watch) -> None:
+        self._transaction = transaction
+        self._watch = watch
+        self.told = False
+
+    def __call__(self, now: int) -> Program[T]:
+        self.told = False  # it may be a second try
+        program = self._transaction(now)
+        return program if self._watch.last_seen(now) is False else self._listen(now, program)
+
+    def _listen(self, now: int, program: Program[T]) -> Program[T]:
+        facts: list[Fact] = []
+        answer: Any = None
+        try:
+            while True:
+                try:
+                    step = program.send(answer)
+                except StopIteration as end:
+                    value: T = end.value
+                    break
+                answer = yield step
+                facts += _facts(step, answer)
+        finally:
+            program.close()
+        if facts and (yield from self._is_watched(now)):
+            yield from _tell(now, facts)
+            self.told = True
+        return value
+
+    def _is_watched(self, now: int) -> Program[bool]:
+        seen = self._watch.last_seen(now)
+        if seen is None:
+            seen = bool((yield query("somebody_watches", now=now)))
+            self._watch.saw(now, watched=seen)
+        return seen
+
+
+def _facts(step: Step, answer: Any) -> Iterator[Fact]:
+    if isinstance(step, Group):
+        for one, rows in zip(step.steps, answer, strict=True):
+            yield from _facts(one, rows)
+    elif step.name in TOLD_BY:
+        yield from TOLD_BY[step.name](step, answer)
+
+
+def _tell(now: int, facts: Sequence[Fact]) -> Program[None]:
+    ended = {fact.id for fact in facts if fact.name in ("run.failed", "run.cancelled", "run.completed")}
+    of_runs = [
+        fact
+        for fact in facts
+        if fact.name.startswith("run.") and not (fact.name == "run.retrying" and fact.id in ended)
+    ]
+    of_schedules = [fact[:2] for fact in facts if fact.name.startswith("schedule.")]
+    if of_runs:
+        yield batch("insert_run_events", columns(RUN_EVENT, of_runs), now=now)
+    if of_schedules:
+        yield batch("insert_schedule_events", columns(SCHEDULE_EVENT, of_schedules), now=now)

@@ -1,0 +1,1 @@
+SELECT 1 FROM duly_watch WHERE until > :now::bigint

@@ -1,0 +1,2 @@
+-- Differs from postgres: no lock, a write transaction is alone.
+SELECT since, until, settled, last, gone FROM duly_watch
