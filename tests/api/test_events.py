@@ -1,6 +1,7 @@
 """``GET /events``: what happens, once and in order, to whoever asked for it, and never more than fits."""
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from duly import Duly, Every
 from duly.api import streaming
 from duly.api.application import application
+from duly.api.replies import Refused
 from duly.app import feed
 from duly.core.credential import Caller, Scope
 from duly.core.errors import ValidationFailed
@@ -140,7 +142,7 @@ async def test_a_listener_that_does_not_read_costs_nothing_and_misses_nothing(
     app: Duly, api: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feed, "PAGE", 5)
-    app.events._feed._kept = feed.deque(maxlen=5)
+    app.events._feed._kept = deque(maxlen=5)
     async with listening(api) as slow, listening(api) as quick:
         slow.pause()
         for n in range(30):
@@ -155,7 +157,7 @@ async def test_a_listener_that_is_too_far_behind_is_told_so(
     app: Duly, api: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feed, "PAGE", 2)
-    app.events._feed._kept = feed.deque(maxlen=2)
+    app.events._feed._kept = deque(maxlen=2)
     async with listening(api) as slow, listening(api) as quick:
         slow.pause()
         await make(app, *(f"s{n}" for n in range(10)))
@@ -203,12 +205,12 @@ async def test_the_server_ends_a_stream_when_it_stops(app: Duly, api: Any) -> No
 
 async def test_there_are_only_so_many_streams(app: Duly, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streaming.Streams.__init__, "__defaults__", (2, 1))
-    api = application(app)
+    api: Any = application(app)
     async with listening(api), listening(api):
         refused = Listener()
         await api(scope_of(), refused.receive, refused.send)
         assert (refused.status, (await refused.body())["code"]) == (429, "TOO_MANY_STREAMS")
-    with streams(api).place("key"), pytest.raises(streaming.Refused), streams(api).place("key"):
+    with streams(api).place("key"), pytest.raises(Refused), streams(api).place("key"):
         pass
     async with listening(api):
         pass

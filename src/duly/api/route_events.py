@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 from duly.app import Duly
-from duly.app.events import EventFilter
 from duly.core.credential import Scope
 
 from . import queries
 from .http import Call
+from .operations.events import reader_of
 from .problems import BAD_HEADER
-from .queries import read_query
 from .replies import Refused, Reply
 from .route import Route
 from .streaming import EventAnswer, event_parts
 
 
 async def _events(app: Duly, call: Call) -> Reply:
-    asked = read_query(call.query, queries.EVENTS)
-    where = EventFilter(
-        whose=call.caller.whose,
-        names=frozenset(asked.get("type", ())),
-        schedule=asked.get("scheduleId"),
-        job=asked.get("jobType"),
-        owner=asked.get("owner"),
-        tenant=asked.get("tenant"),
-    )
-    reader = app.events.reader(where, _position(call.last_event_id))
+    reader = reader_of(app, call.query, _position(call.last_event_id), call.caller.whose)
     await reader.begin()
     return Reply(stream=event_parts(reader))
 

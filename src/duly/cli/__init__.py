@@ -26,6 +26,7 @@ COMMANDS = {
     "cron": ("cron:command", "Ask a cron expression when it fires, and what it means."),
     "db": ("db:command", "Set up, upgrade and look at the database."),
     "doctor": ("doctor:command", "Check everything that a healthy duly rests on."),
+    "events": ("events:command", "Follow what happens, as it happens."),
     "queue": ("queue:command", "Limit, pause and look at queues."),
     "run": ("run:command", "Look at runs, and cancel them."),
     "schedule": ("schedule:command", "Create, look at, change and trigger schedules."),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from types import TracebackType
 from typing import Any, Self
@@ -145,6 +145,17 @@ class ServerBackend:
 
     def resume_queue(self, name: str) -> Answer:
         return self._client.queues.resume(name)
+
+    def events(self, query: Mapping[str, str], after: int | None) -> Iterator[Answer]:
+        types = [word for word in query.get("type", "").split(",") if word]
+        return self._client.events(
+            *types,
+            schedule=query.get("scheduleId"),
+            job=query.get("jobType"),
+            owner=query.get("owner"),
+            tenant=query.get("tenant"),
+            after=after,
+        )
 
 
 def _moved(found: Mapping[str, Any], first: int) -> dict[str, Any]:

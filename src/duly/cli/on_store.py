@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from duly.api.operations import applying, calendars, dead, instances, queues, runs, schedules
+from duly.api.operations import applying, calendars, dead, events, instances, queues, runs, schedules
+from duly.api.streaming import event_answer
 from duly.app import Duly
 from duly.app.stores import has_schema
 from duly.app.watching import own_jobs
@@ -18,6 +19,7 @@ from .failing import CONFIGURATION, Refused
 from .reach import OnStore
 
 BY = "cli"
+LOOK_EVERY = 1.0
 
 
 class StoreBackend:
@@ -167,6 +169,13 @@ class StoreBackend:
 
     def resume_queue(self, name: str) -> Answer:
         return self._do(queues.resume_queue(self._app, name))
+
+    def events(self, query: Mapping[str, str], after: int | None) -> Iterator[Answer]:
+        reader = events.reader_of(self._app, query, after)
+        self._do(reader.begin())
+        while True:
+            for event in self._runner.run(reader.next(LOOK_EVERY)):
+                yield dict(event_answer(event))
 
     def _do(self, operation: Awaitable[Any]) -> Answer:
         answer: Answer = self._runner.run(_finished(operation))

@@ -10,8 +10,9 @@ from typing import Any, Self
 from duly.runtime.clock import Clock, SystemClock
 
 from .calls import Answer, Call, Failure, Pause, Reply
+from .following import Following
 from .http import TIMEOUT, failure_of, load_httpx, reply_of, request_of, settings_of
-from .nouns import Calendars, DeadLetters, Queues, Runs, Schedules, Server
+from .nouns import Calendars, DeadLetters, Queues, Runs, Schedules, Server, event_query
 from .talking import TRIES, read_server, talk
 
 
@@ -52,6 +53,34 @@ class AsyncClient:
             cursor = answer["nextCursor"]
             if cursor is None:
                 return
+
+    async def events(
+        self,
+        *types: str,
+        schedule: str | None = None,
+        job: str | None = None,
+        owner: str | None = None,
+        tenant: str | None = None,
+        after: str | int | None = None,
+    ) -> AsyncIterator[Answer]:
+        """What happens in the fleet, as it happens; see ``Client.events``."""
+        query = event_query(types, schedule, job, owner, tenant)
+        following = Following(query, after, self.place, self._tries)
+        while True:
+            try:
+                async with self._http.stream(**request_of(following.call)) as response:
+                    if response.status_code == 200:
+                        async for line in response.aiter_lines():
+                            event = following.take(line)
+                            if event is not None:
+                                yield event
+                        wait = following.ended()
+                    else:
+                        await response.aread()
+                        wait = following.failed(reply_of(response))
+            except self._httpx.TransportError as error:
+                wait = following.failed(failure_of(error, self._httpx))
+            await self._clock.wait(asyncio.Event(), wait)
 
     async def aclose(self) -> None:
         await self._http.aclose()

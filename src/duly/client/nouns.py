@@ -215,6 +215,13 @@ class Server(Generic[R]):
         return self._send(_get(f"{API}/instances"))
 
 
+def event_query(
+    types: Sequence[str], schedule: str | None, job: str | None, owner: str | None, tenant: str | None
+) -> dict[str, str]:
+    """The query of ``GET /events``."""
+    return _given(type=",".join(types) or None, scheduleId=schedule, jobType=job, owner=owner, tenant=tenant)
+
+
 def _schedule(ref: str, action: str | None = None) -> str:
     return _path("schedules", ref, action)
 

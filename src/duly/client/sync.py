@@ -8,8 +8,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from .calls import Answer, Call, Failure, Pause, Reply
+from .following import Following
 from .http import TIMEOUT, failure_of, load_httpx, reply_of, request_of, settings_of
-from .nouns import Calendars, DeadLetters, Queues, Runs, Schedules, Server
+from .nouns import Calendars, DeadLetters, Queues, Runs, Schedules, Server, event_query
 from .talking import TRIES, read_server, talk
 
 
@@ -50,6 +51,38 @@ class Client:
             cursor = answer["nextCursor"]
             if cursor is None:
                 return
+
+    def events(
+        self,
+        *types: str,
+        schedule: str | None = None,
+        job: str | None = None,
+        owner: str | None = None,
+        tenant: str | None = None,
+        after: str | int | None = None,
+    ) -> Iterator[Answer]:
+        """What happens in the fleet, as it happens, until you stop: of these types, or of all.
+
+        A connection that breaks is made again, and nothing is missed or doubled. ``after`` is the ``id`` of the last
+        event you had. A ``stream.reset`` says that something was not told: read again what you show.
+        """
+        query = event_query(types, schedule, job, owner, tenant)
+        following = Following(query, after, self.place, self._tries)
+        while True:
+            try:
+                with self._http.stream(**request_of(following.call)) as response:
+                    if response.status_code == 200:
+                        for line in response.iter_lines():
+                            event = following.take(line)
+                            if event is not None:
+                                yield event
+                        wait = following.ended()
+                    else:
+                        response.read()
+                        wait = following.failed(reply_of(response))
+            except self._httpx.TransportError as error:
+                wait = following.failed(failure_of(error, self._httpx))
+            self._pause(wait)
 
     def close(self) -> None:
         self._http.close()

@@ -27,14 +27,14 @@ def talk(call: Call, place: str, tries: int = TRIES) -> Talk:
     for attempt in range(1, tries + 1):
         reply = yield call
         assert reply is not None
-        wait = None if attempt == tries else _wait_before_next(call, reply, attempt)
+        wait = None if attempt == tries else wait_before_next(call, reply, attempt)
         if wait is None:
             return read_reply(call, reply, place)
         yield Pause(wait)
     raise AssertionError("the last try answers or raises")
 
 
-def _wait_before_next(call: Call, reply: Reply | Failure, attempt: int) -> float | None:
+def wait_before_next(call: Call, reply: Reply | Failure, attempt: int) -> float | None:
     """Seconds until another try, or None if this was the answer."""
     wait = FIRST_WAIT * 2 ** (attempt - 1)
     if isinstance(reply, Failure):
