@@ -8,6 +8,7 @@ import apsw
 
 from duly.core.errors import StoreError
 from duly.runtime.clock import Clock
+from duly.store.sqlite.errors import damaged
 
 LONGEST = 5.0
 """Seconds: a large file is not looked at to its end, so that a restart stays quick."""
@@ -30,8 +31,4 @@ def check_integrity(connection: apsw.Connection, path: str, clock: Clock, longes
     finally:
         connection.set_progress_handler(None)
     if found != "ok":
-        raise StoreError(
-            f"database {path} is damaged ({found}); stop all its users, keep a copy of it and of the files beside it,"
-            " and restore a backup, or save what can be read with the .recover command of the sqlite3 shell",
-            path=path,
-        )
+        raise StoreError(damaged(path, found), path=path)

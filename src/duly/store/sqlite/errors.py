@@ -14,7 +14,6 @@ _UNAVAILABLE = (
     apsw.AuthError,
     apsw.CantOpenError,
     apsw.ConnectionClosedError,
-    apsw.CorruptError,
     apsw.FullError,
     apsw.IOError,
     apsw.InterruptError,
@@ -34,12 +33,22 @@ def translate(error: Exception, path: str, statement: str | None = None) -> Duly
             f" nothing was done, and trying again is safe ({error})",
             path=path,
         )
+    if isinstance(error, apsw.CorruptError):
+        return StoreUnavailable(damaged(path, str(error)), path=path)
     if isinstance(error, _UNAVAILABLE):
         return StoreUnavailable(f"database {path}: {type(error).__name__}: {error}; nothing was done", path=path)
     return StoreError(
         f"database {path} refused statement {statement!r}: {type(error).__name__}: {error}; nothing was done",
         path=path,
         statement=statement,
+    )
+
+
+def damaged(path: str, found: str) -> str:
+    """What to do about a database that cannot be relied on."""
+    return (
+        f"database {path} is damaged ({found}); stop all its users, keep a copy of it and of the files beside it,"
+        " and restore a backup, or save what can be read with the .recover command of the sqlite3 shell"
     )
 
 
