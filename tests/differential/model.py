@@ -177,9 +177,7 @@ class RevisionRow:
     made_by: str | None
 
 
-class Model(
-    KeysModel, LanesModel, DeadModel, CalendarModel, OperatingModel, RequestsModel, WatchingModel
-):
+class Model(KeysModel, LanesModel, DeadModel, CalendarModel, OperatingModel, RequestsModel, WatchingModel):
     """A ``Store`` in memory. Every method is one step: nothing runs beside it."""
 
     name = "model"

@@ -10,7 +10,7 @@ from duly.core.instants import to_datetime
 from duly.runtime.clock import Clock
 from duly.store.methods.events import SETTLES_AFTER_MS
 from duly.store.protocol import Watching
-from duly.store.values import Events, Watched
+from duly.store.watching import Events, Watched
 from duly.testing.contract.tables import TABLES, Dump
 
 CHANGES = {
@@ -36,6 +36,7 @@ def _named(dump: Dump) -> dict[str, list[dict[str, Any]]]:
 
 def _told(before: dict[str, list[dict[str, Any]]], after: dict[str, list[dict[str, Any]]], now: int) -> Iterator[Event]:
     facts = {row["id"]: row for row in after["schedules"]}
+    owners = {row["run_id"]: row["owner"] for row in after["owners"]}
     open_before = {row["id"]: row for row in before["runs"]}
     open_after = {row["id"]: row for row in after["runs"]}
 
@@ -46,7 +47,7 @@ def _told(before: dict[str, list[dict[str, Any]]], after: dict[str, list[dict[st
             at=to_datetime(now),
             schedule_id=run["schedule_id"],
             schedule_key=facts_of.get("key"),
-            owner=facts_of.get("owner"),
+            owner=owners.get(run["id"], facts_of.get("owner")),
             tenant=run["tenant"],
             run_id=run["id"],
             job=run["job"],

@@ -21,7 +21,6 @@ from .orders import NewOperation
 from .values import (
     DeadFilter,
     DeadRef,
-    Events,
     Handled,
     Matching,
     NewCalendar,
@@ -35,7 +34,6 @@ from .values import (
     RunFilter,
     ScheduleFilter,
     Triggered,
-    Watched,
 )
 
 
@@ -336,26 +334,4 @@ class Requests(Protocol):
 
     async def purge_requests(self, *, limit: int) -> int:
         """Forget up to ``limit`` requests that have expired; answer how many."""
-        ...
-
-
-class Watching(Protocol):
-    async def watch_events(self, *, lease_ms: int) -> Watched:
-        """Let what happens be told for so long; call it again in time to go on.
-
-        Other stores on the database begin to tell a moment later. When all of them do, an event ``stream.reset`` says
-        so: what happened before it in this time of watching may not have been told.
-        """
-        ...
-
-    async def number_events(self, *, limit: int) -> int:
-        """Give numbers to up to ``limit`` events that have none; without one an event is not read."""
-        ...
-
-    async def read_events(self, *, after: int, limit: int) -> Events:
-        """Answer up to ``limit`` events after a number, in their order, which is the order of their commits."""
-        ...
-
-    async def purge_events(self, *, keep_ms: int, most: int, limit: int) -> int:
-        """Forget up to ``limit`` events that are older than that, or more than ``most`` back; answer how many."""
         ...

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from .asking import Calendars, Changes, DeadLetters, Operations, Queues, Requests, Runs, Schedules, Switching, Watching
+from .asking import Calendars, Changes, DeadLetters, Operations, Queues, Requests, Runs, Schedules, Switching
 from .guarding import Keys, Seeing
+from .watching import Watching
 from .working import Claiming, Firing, Keeping, Sessions
 
 __all__ = [

@@ -11,7 +11,6 @@ from typing import Generic, NamedTuple, TypeVar
 from duly.core.calendar import Calendar, Days
 from duly.core.credential import Scope
 from duly.core.errors import DulyError
-from duly.core.event import Event
 from duly.core.lane import Singleton, Unique
 from duly.core.policy import Retry
 from duly.core.quota import NO_QUOTAS, Quotas
@@ -357,22 +356,3 @@ class NewKey:
     expires_at: int | None = None
     by: str | None = None
     replaces: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Watched:
-    """How far the events go: the newest number given, and the newest that is gone. See ``Watching.watch_events``."""
-
-    last: int
-    gone: int
-    settled: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Events:
-    """Some events in their order; ``waiting`` means that others have no number yet."""
-
-    events: Sequence[Event]
-    last: int
-    gone: int
-    waiting: bool = False

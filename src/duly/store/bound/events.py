@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from duly.store.methods import events
-from duly.store.values import Events, Watched
+from duly.store.watching import Events, Watched
 
 from .base import Bound
 

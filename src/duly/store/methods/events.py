@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from duly.core.event import RESET, Event
 from duly.core.instants import to_datetime
 from duly.store.statements import Program, Row, group, query
-from duly.store.values import Events, Watched
+from duly.store.watching import Events, Watched
 
 from .telling import RECHECK_MS, Watch
 
