@@ -76,6 +76,10 @@ def test_a_field_that_cannot_be(field: str, value: Any, detail: str) -> None:
     assert refusal(CRON | {field: value}) == (f"/{field}", detail)
 
 
+def test_a_name_that_was_made_up_is_only_a_name() -> None:
+    assert refusal(CRON | {"\\U\\1": 1})[0] == "/\\U\\1"
+
+
 def test_a_place_inside_an_object() -> None:
     assert refusal(CRON | {"dst": {"gap": "x"}}) == ("/dst/gap", "gap is 'x'; expected fire_after | skip")
     told = "dst.gap is 'skip'; expected nothing here, since it does not go with everyMs"

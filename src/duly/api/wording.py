@@ -57,4 +57,4 @@ def in_json_words(message: str, pointer: str = "") -> str:
         words = words.replace("expected RFC 3339", "expected epoch, start, or RFC 3339")
     if name == "onceAt":
         words = words.replace("RFC 3339 text with an offset", "RFC 3339 text, in `timezone` if it has no offset,")
-    return _SUBJECT.sub(name, words)
+    return _SUBJECT.sub(lambda _: name, words)
