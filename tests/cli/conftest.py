@@ -1,6 +1,7 @@
 """What the tests of the command line share: a runner inside this process, and real processes."""
 
 import asyncio
+import getpass
 import os
 import subprocess
 import sys
@@ -142,3 +143,9 @@ def working(url: str, *jobs: str) -> Iterator[None]:
     finally:
         over.set()
         thread.join(30)
+
+
+@pytest.fixture
+def store_user(request: pytest.FixtureRequest) -> str | None:
+    """Whom the trail names: the person at the terminal on a store, nobody yet on a server without keys."""
+    return None if "server" in request.node.name else getpass.getuser()

@@ -1,6 +1,7 @@
 """``duly schedule`` and ``duly run`` on both stores and on a server: the same answers, errors and exit codes."""
 
 import asyncio
+import getpass
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -314,7 +315,7 @@ def test_a_moment_in_the_past_is_told_in_one_wording(anywhere: Duly) -> None:
 
 
 def test_what_a_person_made_on_a_store_says_so(duly: Duly) -> None:
-    assert answer(duly(*NIGHTLY, "-o", "json"))["createdBy"] == "cli"
+    assert answer(duly(*NIGHTLY, "-o", "json"))["createdBy"] == getpass.getuser()
 
 
 @pytest.mark.parametrize("value", ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"])

@@ -71,7 +71,7 @@ def schedule_answer(
         "enabled": facts.paused_at is None,
         "pausedReason": facts.pause_reason,
         "pausedUntil": at_ms(facts.paused_until),
-        "health": _health(schedule, settings, now),
+        "health": health_of(schedule, settings, now),
         "nextWindowAt": at_ms(cursor.next_window_at),
         "nextFireAt": at_ms(cursor.fire_at),
         "lastFiredAt": at_ms(cursor.last_fired_at),
@@ -261,7 +261,7 @@ def _second(second: int) -> str:
     return (_EPOCH + timedelta(0, second)).isoformat()
 
 
-def _health(schedule: Schedule, settings: Settings, now: int) -> Literal["on_time", "late", "overdue"]:
+def health_of(schedule: Schedule, settings: Settings, now: int) -> Literal["on_time", "late", "overdue"]:
     fire_at = schedule.cursor.fire_at
     if fire_at is None or now - fire_at <= ON_TIME_MS:
         return "on_time"

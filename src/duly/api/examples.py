@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from . import examples_control
 from .problems import CODES, occurred, problem
 
 SCHEDULE_ID = "019363a0-5c00-7d83-91f8-20a939dbcd79"
@@ -121,6 +122,7 @@ BODIES: Mapping[str, Mapping[str, tuple[str, Any]]] = {
     "patchQueue": {"rate": ("No rate any more; everything else stays", {"rateLimit": None})},
     "pauseQueue": {"reason": ("With a reason", {"reason": "the mail provider is down"})},
     "resumeQueue": {"nothing": ("Nothing to say", {})},
+    **examples_control.BODIES,
 }
 
 _TIMING: Mapping[str, Any] = {
@@ -362,6 +364,7 @@ ANSWERS: Mapping[str, Any] = {
         "nextCursor": None,
         "explanation": "At 02:30 every day, Europe/Berlin",
     },
+    **examples_control.ANSWERS,
 }
 
 

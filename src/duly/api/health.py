@@ -83,7 +83,10 @@ class Health:
         shown = {check.name: {"ok": check.ok, "seen": check.seen} for check in checks} if verbose else None
         wrong = [f"{check.name}: {check.seen}" for check in checks if not check.ok]
         if not wrong:
-            body = {"status": "ready"} | ({"version": VERSION, "checks": shown} if shown else {})
+            # It can work, and nobody should restart it for that; but who looks should see it.
+            notes = ["firing is paused"] if any(check.seen == "paused" for check in checks) else []
+            body: dict[str, Any] = {"status": "ready"} | ({"notes": notes} if notes else {})
+            body |= {"version": VERSION, "checks": shown} if shown else {}
             return Reply(200, _json(body), JSON)
         kind = DRAINING if self.phase == "stopping" else NOT_READY
         return problem_reply(kind, "NOT_READY", "; ".join(wrong), **({"checks": shown} if shown else {}))

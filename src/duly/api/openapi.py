@@ -59,8 +59,9 @@ PARAMETERS: dict[str, tuple[str, dict[str, Any]]] = {
         {"type": "string", "examples": ["run.failed,run.completed"]},
     ),
     "limit": ("How many on a page.", {"type": "integer", "minimum": 1, "maximum": 200, "default": 50}),
-    "cursor": ("The `nextCursor` of the page before.", {"type": "string", "format": "uuid"}),
+    "cursor": ("The `nextCursor` of the page before.", {"type": "string"}),
     "count": ("How many windows.", {"type": "integer", "minimum": 1, "maximum": 100, "default": 10}),
+    "purge": ("Also remove its runs, and all that was kept of it.", {"type": "boolean", "default": False}),
     "cancelRunning": ("Also stop what is running.", {"type": "boolean", "default": False}),
 }
 
@@ -113,6 +114,10 @@ def document(root: str = "") -> dict[str, Any]:
             {"name": "instances", "description": "Who does it"},
             {"name": "queues", "description": "How much of it at once"},
             {"name": "events", "description": "What happens, as it happens"},
+            {"name": "operations", "description": "What is done to many, and how far it is"},
+            {"name": "upcoming", "description": "What fires next"},
+            {"name": "stats", "description": "How it all fares"},
+            {"name": "firing", "description": "The switch of the fleet"},
         ],
         "paths": dict(paths),
         "components": {"schemas": dict(sorted(components.items()))},
@@ -195,8 +200,11 @@ def _responses(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
         if status is None:
             continue
         answer: dict[str, Any] = {"description": _WORDS[status]}
-        if route.answer is not None:
-            kind, schema, example = "application/json", schemas[str(route.answer)], ANSWERS[route.name]
+        other = status == route.also and route.also_answer is not None
+        shape = route.also_answer if other else route.answer
+        if shape is not None:
+            example = ANSWERS[f"{route.name} {status}" if other else route.name]
+            kind, schema = "application/json", schemas[str(shape)]
             if route.streams:
                 kind = STREAM
                 schema = {"type": "string", "contentMediaType": "application/json", "contentSchema": schema}
@@ -226,7 +234,7 @@ def _responses(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
 
 
 def _types(routes: Iterable[Route]) -> list[Any]:
-    found = [kind for route in routes for kind in (route.body, route.answer) if kind is not None]
+    found = [kind for route in routes for kind in (route.body, route.answer, route.also_answer) if kind is not None]
     return list({str(kind): kind for kind in found}.values())
 
 
@@ -235,11 +243,13 @@ _NOT_FOUND: dict[str, tuple[str, ...]] = {
     "runs": ("SCHEDULE_JOB_NOT_FOUND",),
     "calendars": ("CALENDAR_NOT_FOUND",),
     "queues": (),
+    "operations": ("OPERATION_NOT_FOUND",),
 }
 _REFS = {
     "schedules": "Id or key.",
     "runs": "Id or window key (`sched:<key>:<epoch ms>`).",
     "calendars": "The calendar's name.",
     "queues": "The queue's name.",
+    "operations": "The operation's id.",
 }
 _WORDS = {200: "As it is now.", 201: "It is new.", 202: "It is stored and will run.", 204: "It is gone."}

@@ -59,6 +59,7 @@ CODES: Mapping[str, tuple[Kind, str]] = {
     "CROSS_SITE_REQUEST": (FORBIDDEN, "A browser sent this from another site."),
     "NOT_FOUND": (NOT_FOUND, "There is no such path."),
     "SCHEDULE_JOB_NOT_FOUND": (NOT_FOUND, "No schedule or run has that id or key."),
+    "OPERATION_NOT_FOUND": (NOT_FOUND, "No operation has that id, or it is forgotten by now."),
     "CALENDAR_NOT_FOUND": (NOT_FOUND, "No calendar has that name."),
     "METHOD_NOT_ALLOWED": (NOT_ALLOWED, "The path is there; `Allow` says what it takes."),
     "REQUEST_TIMEOUT": (TOO_SLOW, "Head or body of the request did not arrive in time."),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from duly.app.overview import check_place
 from duly.core.errors import ValidationFailed
 from duly.core.event import NAMES
 from duly.core.ids import is_id
@@ -66,6 +67,19 @@ def cursor(text: str) -> str:
     raise ValidationFailed(f"it is {shortened(text)}; expected the nextCursor of the page before")
 
 
+def number(text: str) -> str:
+    if text.isascii() and text.isdigit() and len(text) <= 9:
+        return text
+    raise ValidationFailed(f"it is {shortened(text)}; expected the nextCursor of the page before")
+
+
+def place(text: str) -> str:
+    try:
+        return check_place(text) or ""
+    except ValidationFailed:
+        raise ValidationFailed(f"it is {shortened(text)}; expected the nextCursor of the page before") from None
+
+
 PAGE: Mapping[str, Read] = {"limit": whole_number(1, 200), "cursor": cursor}
 SCHEDULES: Mapping[str, Read] = {
     "enabled": truth,
@@ -88,7 +102,15 @@ DEAD_LETTERS: Mapping[str, Read] = {
     "error": text_of(4096),
     **PAGE,
 }
+DEAD_GROUPS: Mapping[str, Read] = {name: reader for name, reader in DEAD_LETTERS.items() if name != "cursor"}
 MAY_BE_EMPTY = frozenset({"q", "tag"})
+CHANGES: Mapping[str, Read] = {"limit": whole_number(1, 200), "cursor": number}
+COMING: Mapping[str, Read] = {
+    "owner": text_of(128),
+    "tenant": text_of(128),
+    "limit": whole_number(1, 200),
+    "cursor": place,
+}
 UPCOMING: Mapping[str, Read] = {"count": whole_number(1, 100)}
 CALENDARS: Mapping[str, Read] = {"tenant": text_of(128), **PAGE}
 CALENDAR: Mapping[str, Read] = {"tenant": text_of(128)}
@@ -99,7 +121,7 @@ EVENTS: Mapping[str, Read] = {
     "owner": text_of(128),
     "tenant": text_of(128),
 }
-DELETE: Mapping[str, Read] = {"cancelRunning": truth}
+DELETE: Mapping[str, Read] = {"cancelRunning": truth, "purge": truth}
 
 
 def read_query(query: Mapping[str, str], known: Mapping[str, Read]) -> dict[str, Any]:

@@ -28,6 +28,7 @@ SCHEDULE_CODES = (
 class Route:
     """One row. ``codes`` are its own problems; those of every request are not repeated here.
 
+    ``also`` is another status that it may answer, with ``also_answer`` where that has another shape.
     ``scope`` is what a caller needs; a route without one is open to nobody once callers must say who they are.
     """
 
@@ -41,6 +42,7 @@ class Route:
     answer: Any = None
     status: int = 200
     also: int | None = None
+    also_answer: Any = None
     body: type[Struct] | None = None
     body_needed: bool = True
     query: Mapping[str, queries.Read] = field(default_factory=dict)

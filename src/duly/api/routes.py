@@ -24,11 +24,12 @@ from .bodies import (
 )
 from .http import Call, Run
 from .matching import meant
-from .operations import runs, schedules
+from .operations import controlling, runs, schedules
 from .replies import Reply
 from .route import SCHEDULE_CODES, TIMING_CODES, Route
 from .route_apply import APPLY
 from .route_calendars import CALENDARS
+from .route_control import CONTROL
 from .route_dead import DEAD_LETTERS
 from .route_events import EVENTS
 from .route_instances import INSTANCES
@@ -42,6 +43,7 @@ from .shapes import (
     UpcomingPage,
     WholeRunAnswer,
 )
+from .shapes_control import OperationAnswer
 
 
 async def _create(app: Duly, call: Call) -> Reply:
@@ -66,8 +68,9 @@ async def _put(app: Duly, call: Call) -> Reply:
 
 
 async def _delete(app: Duly, call: Call) -> Reply:
-    await schedules.delete_schedule(app, call.ref, call.query, await _revision(app, call, gone=True))
-    return Reply(status=204)
+    revision = await _revision(app, call, gone=True)
+    left = await controlling.remove_schedule(app, call.ref, call.query, revision, by=call.caller.name)
+    return Reply(status=204) if left is None else Reply(left, 202, location=f"/operations/{left['id']}")
 
 
 async def _pause(app: Duly, call: Call) -> Reply:
@@ -83,7 +86,7 @@ async def _cancel(app: Duly, call: Call) -> Reply:
 
 
 async def _reschedule(app: Duly, call: Call) -> Reply:
-    return _made(await schedules.reschedule_schedule(app, call.ref, call.body))
+    return _made(await schedules.reschedule_schedule(app, call.ref, call.body, await _revision(app, call)))
 
 
 async def _trigger(app: Duly, call: Call) -> Reply:
@@ -232,10 +235,14 @@ ROUTES: tuple[Route, ...] = (
         path="/schedules/{ref}",
         name="deleteSchedule",
         summary="Delete a schedule and keep its runs; twice is fine",
+        said="With `purge` its runs go too. Where that takes long, or runs are still open, the answer is `202` with the"
+        " operation that removes them.",
         run=_delete,
         scope=Scope.WRITE,
         query=queries.DELETE,
         status=204,
+        also=202,
+        also_answer=OperationAnswer,
         if_match=True,
     ),
     _action("pause", "Stop firing, with a reason and an end", _pause, PauseBody),
@@ -252,6 +259,7 @@ ROUTES: tuple[Route, ...] = (
         body=RescheduleBody,
         answer=ScheduleAnswer,
         status=201,
+        if_match=True,
         etag=True,
         codes=(*TIMING_CODES, "SCHEDULE_JOB_NOT_CANCELLABLE"),
     ),
@@ -341,4 +349,5 @@ ROUTES: tuple[Route, ...] = (
     INSTANCES,
     EVENTS,
     *QUEUES,
+    *CONTROL,
 )

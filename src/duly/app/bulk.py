@@ -176,7 +176,7 @@ class Bulk:
             raise ValidationFailed(f"ids and {others[0]} were given; expected one way to say which", field=others[0])
         if isinstance(given, str) or not all(isinstance(ref, str) for ref in given):
             raise ValidationFailed(f"ids is {given!r}; expected a list of ids and keys", field="ids", got=given)
-        check_number(len(given), "ids", 1, MOST_IDS)
+        check_number(len(given), "ids", 0, MOST_IDS)
         found: dict[str, str | None] = {}
         for ref in given:
             schedule = None if is_id(ref) else await self._store.get_schedule(ref)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from duly.config import Settings
-from duly.core.errors import NotFound
+from duly.core.errors import OperationNotFound
 from duly.core.ids import is_id
 from duly.core.operation import Operation, OperationKind
 from duly.runtime.chance import Chance
@@ -55,15 +55,19 @@ class Operations:
         id = self._chance.id(self._clock) if id is None else check_id(id)
         return await self._store.put_operation(NewOperation(id=id, order=order, by=check_text(by, "by", 100)))
 
-    async def drive(self, id: str, on_progress: Progress | None = None) -> Operation:
-        """Make steps until the operation has finished, or waits for runs that others execute; answer it."""
+    async def drive(self, id: str, on_progress: Progress | None = None, *, within: float | None = None) -> Operation:
+        """Make steps until the operation has finished, or waits for runs that others execute; answer it.
+
+        With ``within`` no step is begun after so many seconds.
+        """
+        started = self._clock.steady()
         limit, removed = FIRST_STEP, -1
         while True:
             began = self._clock.steady()
             operation = await self._store.step_operation(id, limit=limit, rules=self._rules)
             took = self._clock.steady() - began
             if operation is None:
-                raise NotFound(f"there is no operation with id {id!r}", ref=id)
+                raise OperationNotFound.named(id)
             self._on_step()
             if on_progress is not None:
                 on_progress(operation)
@@ -72,6 +76,8 @@ class Operations:
             if operation.kind is OperationKind.PURGE and operation.changed == removed:
                 return operation  # what is left waits for runs that are still open
             removed = operation.changed
+            if within is not None and self._clock.steady() - started >= within:
+                return operation
             if took > LONG:
                 limit = max(SMALLEST_STEP, limit // 2)
             elif took < SHORT:

@@ -208,7 +208,15 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
         replacement = Replacement(wanted=new, enabled=options.get("enabled"), if_revision=if_revision, by=by)
         return await self._place(new, replacement, connection)
 
-    async def reschedule(self, ref: str, *, timing: Timing, by: str | None = None, connection: Any = None) -> Schedule:
+    async def reschedule(
+        self,
+        ref: str,
+        *,
+        timing: Timing,
+        if_revision: int | None = None,
+        by: str | None = None,
+        connection: Any = None,
+    ) -> Schedule:
         """Give a schedule that never fired another timing under another id; raise NotCancellable if it did.
 
         The old one ends cancelled, with ``replaced_by``; the answer is the new one, pending, with ``replaces`` and the
@@ -218,6 +226,7 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
         new_id = self._chance.id(self._clock)
 
         def succession(schedule: Schedule, now: int) -> Succession:
+            editing.check_revision(schedule.facts, if_revision)
             definition = replace(schedule.definition, timing=timing)
             return reschedule(schedule, now, id=new_id, timing=anchored(definition, None, now), by=by)
 

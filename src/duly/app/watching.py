@@ -66,11 +66,16 @@ async def _store(app: Duly) -> list[Check]:
     try:
         async with asyncio.timeout(PATIENCE):
             version = await app._store.schema_version()
+            state = await app._store.firing_state()
     except TimeoutError:
         return [Check("store", False, f"no answer within {PATIENCE:g} s")]
     except DulyError as error:
         return [Check("store", False, error.code)]
-    return [Check("store", True, app._store.name), Check("schema", True, str(version))]
+    return [
+        Check("store", True, app._store.name),
+        Check("schema", True, str(version)),
+        Check("firing", True, "paused" if state.paused else "on"),
+    ]
 
 
 def _session(app: Duly) -> Check:

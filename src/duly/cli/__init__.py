@@ -27,11 +27,16 @@ COMMANDS = {
     "db": ("db:command", "Set up, upgrade and look at the database."),
     "doctor": ("doctor:command", "Check everything that a healthy duly rests on."),
     "events": ("events:command", "Follow what happens, as it happens."),
+    "operation": ("operation:command", "See how far work in many steps has come."),
+    "pause": ("switch:pause", "Stop all firing, with --all."),
     "queue": ("queue:command", "Limit, pause and look at queues."),
+    "resume": ("switch:resume", "Let all schedules fire again, with --all."),
     "run": ("run:command", "Look at runs, and cancel them."),
     "schedule": ("schedule:command", "Create, look at, change and trigger schedules."),
     "scheduler": ("serve:scheduler", "Fire schedules, without running jobs or serving."),
     "serve": ("serve:command", "Serve: fire schedules, run jobs, answer the REST API."),
+    "stats": ("overview:stats", "Show how it all fares."),
+    "upcoming": ("overview:upcoming", "Show what fires next of all schedules."),
     "worker": ("serve:worker", "Run jobs, without firing schedules or serving."),
 }
 """Each command: where its code is (file and name, below ``duly.cli``) and what it does."""

@@ -55,6 +55,7 @@ def check_store(url: str, *, grace_ms: int) -> Iterator[Finding]:
             yield Finding("fail", "store", error.message)
             return
         yield from _clock(found, seen, mine)
+        yield from _switch(seen)
         yield from _instances(seen)
         yield from _work(seen, grace_ms)
 
@@ -69,6 +70,12 @@ def check_server(url: str, key: str | None) -> Iterator[Finding]:
             yield Finding("ok", "server", f"{client.place} is ready")
             client.schedules.list(limit=1)
             yield Finding("ok", "key", "the server lets us look" + ("" if key else ", without a key"))
+            state = client.firing.state()
+            if state["paused"]:
+                restored = state["restoredAt"] is not None
+                yield Finding("warn", "firing", paused_words(state["by"], state["reason"]), how_to_resume(restored))
+            else:
+                yield Finding("ok", "firing", "on")
     except DulyError as error:
         yield Finding(
             "fail", "server", error.message, "`duly doctor` beside the server itself, on its store, sees more"
@@ -140,9 +147,27 @@ def _differences(instances: list[Instance]) -> Iterator[Finding]:
         yield Finding("warn", "time zones", words, advice)
 
 
+def _switch(seen: Survey) -> Iterator[Finding]:
+    state = seen.firing
+    if not state.paused:
+        yield Finding("ok", "firing", "on")
+        return
+    yield Finding("warn", "firing", paused_words(state.by, state.reason), how_to_resume(state.restored_at is not None))
+
+
+def paused_words(by: str | None, reason: str | None) -> str:
+    return f"nothing fires: paused by {by or 'somebody'}: {reason or 'no reason given'}"
+
+
+def how_to_resume(restored: bool) -> str:
+    return "`duly resume --all --backlog fire|skip|latest`" if restored else "`duly resume --all` lets it go on"
+
+
 def _work(seen: Survey, grace_ms: int) -> Iterator[Finding]:
     owed = seen.next_fire_at
-    if owed is not None and owed < seen.now - grace_ms:
+    if seen.firing.paused:
+        pass  # said already: what is due waits for the switch
+    elif owed is not None and owed < seen.now - grace_ms:
         advice = "is a scheduler alive, and can it write? its log says what it does"
         yield Finding("fail", "schedules", f"overdue: the oldest fire was due {relative(owed, seen.now)}", advice)
     else:

@@ -83,6 +83,23 @@ def sql(dialect: str | None, since: int) -> None:
             click.echo(text.rstrip() + "\n")
 
 
+@command.command()
+@click.option("--reason", metavar="TEXT", help="Which backup, for those who will wonder.")
+@output_options
+@common_options
+def restored(reason: str | None) -> None:
+    """Say that the database was restored from a backup: nothing fires until `duly resume --all --backlog …`.
+
+    Most restores are noticed without being told. A copy of a disk that was taken back in time cannot always be.
+    """
+    from .backend import backend
+    from .switch import show_firing
+
+    with backend() as reach:
+        state = reach.mark_restored({} if reason is None else {"reason": reason})
+    show_firing(state, "nothing fires until you choose: `duly resume --all --backlog fire|skip|latest`")
+
+
 def database_url() -> str:
     """The database that this command line means; a server's is the server's own business."""
     reach = find_reach(choices_of(click.get_current_context()))

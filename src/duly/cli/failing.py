@@ -92,6 +92,7 @@ def _explained(error: Exception) -> tuple[str, str | None, int]:
 _ADVICE = {
     "SCHEDULE_JOB_NOT_FOUND": "`duly schedule list` and `duly run list` show what there is",
     "SCHEDULE_REVISION_STALE": "`duly schedule get` shows the newest revision; look, then try again",
+    "OPERATION_NOT_FOUND": "`duly operation list` shows what there is",
     "CALENDAR_NOT_FOUND": "`duly calendar list` shows what there is",
     "CALENDAR_UNKNOWN": "`duly calendar list` shows what there is, `duly calendar set` makes one",
     "STORE_UNAVAILABLE": "`duly doctor` looks at the database step by step",

@@ -15,6 +15,7 @@ from .failing import Refused
 from .formats import Unreadable, read_documents
 from .inputs import read_json, read_text
 
+_FIRST_WORD = re.compile(r"(\w+) is ")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 WHEN = (
@@ -140,6 +141,18 @@ def told_in_flags() -> Iterator[None]:
     except Invalid as error:
         words = error.message.replace("intervalMinutes, ", "")
         error.message = _OTHER_NAMES.sub(lambda found: _FLAGS[found[0]], words)
+        raise
+
+
+@contextmanager
+def named_as(**flags: str) -> Iterator[None]:
+    """Let a refusal that begins with the name of a field begin with the flag that it came by."""
+    try:
+        yield
+    except Invalid as error:
+        found = _FIRST_WORD.match(error.message)
+        if found is not None and found[1] in flags:
+            error.message = flags[found[1]] + error.message[found.end(1) :]
         raise
 
 

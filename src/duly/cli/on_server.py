@@ -11,10 +11,11 @@ from duly.client import Client
 from duly.core.errors import Invalid, ValidationFailed
 
 from .backend import Answer, Body, jobs_of
+from .control import ServerControl
 from .portions import portions
 
 
-class ServerBackend:
+class ServerBackend(ServerControl):
     """A ``Backend`` on ``duly serve``."""
 
     def __init__(self, url: str, key: str | None) -> None:
@@ -89,8 +90,8 @@ class ServerBackend:
     def cancel_schedule(self, ref: str) -> Answer:
         return self._client.schedules.cancel(ref)
 
-    def delete_schedule(self, ref: str, *, cancel_running: bool) -> None:
-        self._client.schedules.delete(ref, cancel_running=cancel_running)
+    def delete_schedule(self, ref: str, *, cancel_running: bool, purge: bool) -> Answer | None:
+        return self._client.schedules.delete(ref, cancel_running=cancel_running, purge=purge) or None
 
     def upcoming(self, ref: str, count: int) -> Answer:
         return self._client.schedules.upcoming(ref, count=count)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import getpass
+import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from duly.api.operations import applying, calendars, dead, events, instances, queues, runs, schedules
+from duly.api.operations import applying, calendars, controlling, dead, events, instances, queues, runs, schedules
 from duly.api.streaming import event_answer
 from duly.app import Duly
 from duly.app.stores import has_schema
@@ -15,14 +17,14 @@ from duly.app.watching import own_jobs
 from duly.config.masking import mask_url
 
 from .backend import Answer, Body, jobs_of
+from .control import StoreControl
 from .failing import CONFIGURATION, Refused
 from .reach import OnStore
 
-BY = "cli"
 LOOK_EVERY = 1.0
 
 
-class StoreBackend:
+class StoreBackend(StoreControl):
     """A ``Backend`` on a database. It neither fires nor works; those who do will notice what it changed."""
 
     def __init__(self, reach: OnStore, *, creates: bool, looks: bool) -> None:
@@ -33,6 +35,7 @@ class StoreBackend:
         self._named = reach.app is not None
         self._opened = False
         self._runner = asyncio.Runner()
+        self._by = user()
 
     def __enter__(self) -> Self:
         if not self._looks or self._creates:
@@ -72,13 +75,13 @@ class StoreBackend:
 
     def create_schedule(self, body: Body) -> Answer:
         self._open_after(lambda: schedules.check_schedule(self._app, dict(body)))
-        return self._do(schedules.create_schedule(self._app, dict(body), by=BY))
+        return self._do(schedules.create_schedule(self._app, dict(body), by=self._by))
 
     def apply_schedules(self, bodies: Sequence[Body], *, set: str | None, prune: str | None, dry_run: bool) -> Answer:
         entries = [dict(body) for body in bodies]
         self._open_after(lambda: applying.check_schedules(self._app, entries))
         asked = {"schedules": entries, "set": set, "prune": prune, "dryRun": dry_run}
-        return self._do(applying.apply_schedules(self._app, asked, by=BY))
+        return self._do(applying.apply_schedules(self._app, asked, by=self._by))
 
     def known_jobs(self) -> frozenset[str]:
         answer = self._do(instances.list_instances(self._app))
@@ -91,27 +94,28 @@ class StoreBackend:
         return self._do(schedules.list_schedules(self._app, query))
 
     def update_schedule(self, ref: str, changes: Body, if_revision: int | None) -> Answer:
-        return self._do(schedules.patch_schedule(self._app, ref, dict(changes), if_revision, by=BY))
+        return self._do(schedules.patch_schedule(self._app, ref, dict(changes), if_revision, by=self._by))
 
     def pause_schedule(self, ref: str, *, reason: str | None, until: str | None) -> Answer:
         body = {"reason": reason, "until": until}
-        return self._do(schedules.pause_schedule(self._app, ref, body, by=BY))
+        return self._do(schedules.pause_schedule(self._app, ref, body, by=self._by))
 
     def resume_schedule(self, ref: str, *, catch_up: bool) -> Answer:
-        return self._do(schedules.resume_schedule(self._app, ref, {"catchUp": catch_up}, by=BY))
+        return self._do(schedules.resume_schedule(self._app, ref, {"catchUp": catch_up}, by=self._by))
 
     def reschedule_schedule(self, ref: str, timing: Body) -> Answer:
-        return self._do(schedules.reschedule_schedule(self._app, ref, dict(timing), by=BY))
+        return self._do(schedules.reschedule_schedule(self._app, ref, dict(timing), by=self._by))
 
     def trigger_schedule(self, ref: str, body: Body) -> Answer:
         return self._do(schedules.trigger_schedule(self._app, ref, dict(body)))
 
     def cancel_schedule(self, ref: str) -> Answer:
-        return self._do(schedules.cancel_schedule(self._app, ref, by=BY))
+        return self._do(schedules.cancel_schedule(self._app, ref, by=self._by))
 
-    def delete_schedule(self, ref: str, *, cancel_running: bool) -> None:
-        query = {"cancelRunning": "true"} if cancel_running else {}
-        self._do(schedules.delete_schedule(self._app, ref, query, by=BY))
+    def delete_schedule(self, ref: str, *, cancel_running: bool, purge: bool) -> Answer | None:
+        asked = {"cancelRunning": cancel_running, "purge": purge}
+        query = {name: "true" for name, wanted in asked.items() if wanted}
+        return self._do(controlling.remove_schedule(self._app, ref, query, by=self._by)) or None
 
     def upcoming(self, ref: str, count: int) -> Answer:
         return self._do(schedules.upcoming(self._app, ref, {"count": str(count)}))
@@ -127,7 +131,7 @@ class StoreBackend:
 
     def put_calendar(self, name: str, body: Body, query: Mapping[str, str], if_revision: int | None) -> Answer:
         self._open_after(lambda: calendars.check_calendar(dict(body)))
-        put: Any = self._do(calendars.put_calendar(self._app, name, dict(body), query, if_revision, by=BY))
+        put: Any = self._do(calendars.put_calendar(self._app, name, dict(body), query, if_revision, by=self._by))
         answer: Answer = put.calendar
         return answer
 
@@ -144,13 +148,13 @@ class StoreBackend:
         return self._do(runs.cancel_run(self._app, ref))
 
     def redrive_run(self, ref: str, body: Body) -> Answer:
-        return self._do(dead.redrive_run(self._app, ref, dict(body), by=BY))
+        return self._do(dead.redrive_run(self._app, ref, dict(body), by=self._by))
 
     def list_dead(self, query: Mapping[str, str]) -> Answer:
         return self._do(dead.list_dead_letters(self._app, query))
 
     def redrive_dead(self, body: Body) -> Answer:
-        return self._do(dead.redrive_dead_letters(self._app, dict(body), by=BY))
+        return self._do(dead.redrive_dead_letters(self._app, dict(body), by=self._by))
 
     def acknowledge_dead(self, body: Body) -> Answer:
         return self._do(dead.acknowledge_dead_letters(self._app, dict(body)))
@@ -165,7 +169,7 @@ class StoreBackend:
         return self._do(queues.patch_queue(self._app, name, dict(changes)))
 
     def pause_queue(self, name: str, *, reason: str | None) -> Answer:
-        return self._do(queues.pause_queue(self._app, name, {"reason": reason}, by=BY))
+        return self._do(queues.pause_queue(self._app, name, {"reason": reason}, by=self._by))
 
     def resume_queue(self, name: str) -> Answer:
         return self._do(queues.resume_queue(self._app, name))
@@ -180,6 +184,14 @@ class StoreBackend:
     def _do(self, operation: Awaitable[Any]) -> Answer:
         answer: Answer = self._runner.run(_finished(operation))
         return answer
+
+
+def user() -> str:
+    """Who works at this terminal, for those who will wonder who it was."""
+    try:
+        return getpass.getuser()[:100]
+    except (KeyError, OSError):  # a container may run under a number that has no name
+        return f"user {os.getuid()}"
 
 
 async def _finished(operation: Awaitable[Any]) -> Any:

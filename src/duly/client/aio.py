@@ -10,6 +10,7 @@ from typing import Any, Self
 from duly.runtime.clock import Clock, SystemClock
 
 from .calls import Answer, Call, Failure, Pause, Reply
+from .control import Firing, Operations
 from .following import Following
 from .http import TIMEOUT, failure_of, load_httpx, reply_of, request_of, settings_of
 from .nouns import Calendars, DeadLetters, Queues, Runs, Schedules, Server, event_query
@@ -39,6 +40,8 @@ class AsyncClient:
         self.dead_letters: DeadLetters[Awaitable[Answer]] = DeadLetters(self._send)
         self.queues: Queues[Awaitable[Answer]] = Queues(self._send)
         self.calendars: Calendars[Awaitable[Answer]] = Calendars(self._send)
+        self.operations: Operations[Awaitable[Answer]] = Operations(self._send)
+        self.firing: Firing[Awaitable[Answer]] = Firing(self._send)
         self.server: Server[Awaitable[Answer]] = Server(self._send)
 
     async def each(

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from .calls import Answer, Call, Failure, Pause, Reply
+from .control import Firing, Operations
 from .following import Following
 from .http import TIMEOUT, failure_of, load_httpx, reply_of, request_of, settings_of
 from .nouns import Calendars, DeadLetters, Queues, Runs, Schedules, Server, event_query
@@ -40,6 +41,8 @@ class Client:
         self.dead_letters: DeadLetters[Answer] = DeadLetters(self._send)
         self.queues: Queues[Answer] = Queues(self._send)
         self.calendars: Calendars[Answer] = Calendars(self._send)
+        self.operations: Operations[Answer] = Operations(self._send)
+        self.firing: Firing[Answer] = Firing(self._send)
         self.server: Server[Answer] = Server(self._send)
 
     def each(self, page: Callable[..., Answer], *arguments: Any, **query: Any) -> Iterator[Answer]:

@@ -12,6 +12,7 @@
     │   └── ValidationFailed           VALIDATION_FAILED
     │       └── CalendarUnknown            CALENDAR_UNKNOWN: a schedule names one that is not there
     ├── NotFound                   SCHEDULE_JOB_NOT_FOUND
+    │   ├── OperationNotFound          OPERATION_NOT_FOUND
     │   └── CalendarNotFound           CALENDAR_NOT_FOUND
     ├── Conflict                   the request is well formed, the state does not allow it
     │   ├── KeyInUse                   SCHEDULE_KEY_IN_USE
@@ -128,6 +129,14 @@ class NotFound(DulyError):
     """No schedule or run has that id or key."""
 
     code = "SCHEDULE_JOB_NOT_FOUND"
+
+
+class OperationNotFound(NotFound):
+    code = "OPERATION_NOT_FOUND"
+
+    @classmethod
+    def named(cls, id: str) -> Self:
+        return cls(f"there is no operation with id {id[:200]!r}", ref=id)
 
 
 class CalendarNotFound(NotFound):

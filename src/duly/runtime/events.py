@@ -131,7 +131,7 @@ class LogObserver(Observer):
     def firing_switched(self, state: FiringState) -> None:
         if state.paused:
             log.warning(
-                "nothing fires: paused by %s: %s; app.firing.resume(...) lets it go on",
+                "nothing fires: paused by %s: %s; `duly resume --all` or app.firing.resume(...) lets it go on",
                 state.by or "somebody",
                 state.reason or "no reason given",
             )

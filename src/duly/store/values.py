@@ -183,6 +183,7 @@ class Load:
     running: int
     in_lanes: int
     of_unknown_jobs: int
+    firing_paused: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

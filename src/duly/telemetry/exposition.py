@@ -67,6 +67,7 @@ class _Collector(Collector):
         load = self.load
         if load is None:
             return
+        yield GaugeMetricFamily("duly_firing_paused", "1 while the switch has stopped all firing.", load.firing_paused)
         yield GaugeMetricFamily("duly_due", "Schedules whose window is due and not fired yet, up to 10000.", load.due)
         depth = GaugeMetricFamily("duly_queue_depth", "Open runs by state, each up to 10000.", labels=("state",))
         for state, runs in (

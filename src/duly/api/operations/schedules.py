@@ -79,7 +79,7 @@ async def patch_schedule(
     patch = read(PatchBody, body)
     for last in range(MERGE_TRIES - 1, -1, -1):
         before = await find(app, ref)
-        _check_revision(before, if_revision)
+        check_revision(before, if_revision)
         changes = update_changes(patch, before, app.settings)
         try:
             with telling():
@@ -126,25 +126,6 @@ async def _create_only(app: Duly, key: str, arguments: dict[str, Any], by: str |
         ) from error
 
 
-async def delete_schedule(
-    app: Duly,
-    ref: str,
-    query: Mapping[str, str] | None = None,
-    if_revision: int | None = None,
-    *,
-    by: str | None = None,
-) -> None:
-    """Remove the schedule and keep its runs. Twice is fine."""
-    options = read_query(query or {}, queries.DELETE)
-    if not is_ref(ref):
-        raise _unknown(ref)
-    if if_revision is not None:
-        before = await app.schedules.get(ref)
-        if before is not None:
-            _check_revision(before, if_revision)
-    await app.schedules.delete(ref, cancel_running=options.get("cancelRunning", False), by=by)
-
-
 async def pause_schedule(
     app: Duly, ref: str, body: object = None, if_revision: int | None = None, *, by: str | None = None
 ) -> ScheduleAnswer:
@@ -178,11 +159,15 @@ async def cancel_schedule(
     return await _changed(app, ref, lambda: app.schedules.cancel(ref, if_revision=if_revision, by=by))
 
 
-async def reschedule_schedule(app: Duly, ref: str, body: object, *, by: str | None = None) -> ScheduleAnswer:
+async def reschedule_schedule(
+    app: Duly, ref: str, body: object, if_revision: int | None = None, *, by: str | None = None
+) -> ScheduleAnswer:
     """Put another schedule with another timing in the place of one that never fired."""
     given = read(RescheduleBody, body)
     timing = other_timing(given, await find(app, ref), app.settings)
-    return await _changed(app, ref, lambda: app.schedules.reschedule(ref, timing=timing, by=by))
+    return await _changed(
+        app, ref, lambda: app.schedules.reschedule(ref, timing=timing, if_revision=if_revision, by=by)
+    )
 
 
 async def trigger_schedule(
@@ -191,7 +176,7 @@ async def trigger_schedule(
     """Make a run now, without moving the schedule."""
     given = read(TriggerBody, {} if body is None else body)
     if not is_ref(ref):
-        raise _unknown(ref)
+        raise unknown(ref)
     with telling(payload="/payload"):
         return run_answer(
             await app.schedules.trigger(ref, given.payload, force=given.force, if_revision=if_revision, id=id)
@@ -210,7 +195,7 @@ async def upcoming(app: Duly, ref: str, query: Mapping[str, str]) -> UpcomingPag
     """The next windows of a schedule as it is now."""
     count = read_query(query, queries.UPCOMING).get("count", 10)
     if not is_ref(ref):
-        raise _unknown(ref)
+        raise unknown(ref)
     windows = await app.schedules.upcoming(ref, count)
     return {"items": [upcoming_answer(window) for window in windows], "nextCursor": None}
 
@@ -244,7 +229,7 @@ async def find(app: Duly, ref: str) -> Schedule:
     """The schedule of an id or key; what is neither is as unknown as one that is not there."""
     found = await app.schedules.get(ref) if is_ref(ref) else None
     if found is None:
-        raise _unknown(ref)
+        raise unknown(ref)
     return found
 
 
@@ -254,7 +239,7 @@ def is_ref(ref: str) -> bool:
 
 async def _changed(app: Duly, ref: str, change: Callable[[], Awaitable[Schedule]]) -> ScheduleAnswer:
     if not is_ref(ref):
-        raise _unknown(ref)
+        raise unknown(ref)
     with telling():
         return await _answer(app, await change())
 
@@ -270,7 +255,8 @@ async def _last_run(app: Duly, schedule: Schedule) -> Run | None:
     return await app.runs.get(window_run_id(schedule.id, window_at))
 
 
-def _check_revision(schedule: Schedule, if_revision: int | None) -> None:
+def check_revision(schedule: Schedule, if_revision: int | None) -> None:
+    """Refuse what was meant for another revision; None is any."""
     if if_revision is not None and if_revision != schedule.revision:
         raise RevisionStale(
             f"schedule {schedule.key!r} is at revision {schedule.revision}, not {if_revision}; read it again",
@@ -279,5 +265,6 @@ def _check_revision(schedule: Schedule, if_revision: int | None) -> None:
         )
 
 
-def _unknown(ref: str) -> NotFound:
+def unknown(ref: str) -> NotFound:
+    """The error of an id or key that is nobody's."""
     return NotFound(f"there is no schedule with id or key {ref[:200]!r}", ref=ref)

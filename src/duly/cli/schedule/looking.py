@@ -12,9 +12,8 @@ from duly.cli.flags import DATES, TIMING, body_of, told_in_flags, with_flags
 from duly.cli.options import common_options, output_options
 from duly.cli.printing import printer
 
+from .many import filter_of, schedule_filters
 from .views import schedule_table, show_schedule, show_windows
-
-STATUSES = ("pending", "active", "completed", "failed", "cancelled")
 
 
 @click.command()
@@ -29,23 +28,14 @@ def get(ref: str) -> None:
 
 
 @click.command(name="list")
-@click.option("--job", metavar="NAME", help="Only those of this job.")
-@click.option("--topic", metavar="TOPIC", help="Only those of this topic.")
-@click.option("--tag", metavar="WORD", help="Only those with this tag.")
-@click.option("--status", type=click.Choice(STATUSES), help="Only those in this status.")
-@click.option("--owner", metavar="ID", help="Only those of this owner.")
-@click.option("--tenant", metavar="ID", help="Only those of this tenant.")
-@click.option("--enabled/--paused", "enabled", default=None, help="Only those that fire, or do not.")
-@click.option("--search", "q", metavar="TEXT", help="Only those with this in key or name.")
+@schedule_filters
 @click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="At most so many.")
 @click.option("--all", "everything", is_flag=True, help="All of them.")
 @output_options
 @common_options
-def list_(limit: int, everything: bool, job: str | None, enabled: bool | None, **filters: str | None) -> None:
+def list_(limit: int, everything: bool, **flags: Any) -> None:
     """List schedules, oldest first."""
-    query = {name: value for name, value in filters.items() if value is not None}
-    query |= {} if job is None else {"jobType": job}
-    query |= {} if enabled is None else {"enabled": str(enabled).lower()}
+    query = {name: str(value).lower() if name == "enabled" else value for name, value in filter_of(flags).items()}
     with backend() as reach:
         found = take(reach.list_schedules, query, None if everything else limit)
     out = printer()

@@ -5,8 +5,9 @@ from __future__ import annotations
 from duly.core.schedule import Schedule
 from duly.store.narrowing import owned
 from duly.store.statements import Program, Row, query
-from duly.store.values import Load, Page, Recent, Stats
+from duly.store.values import Page, Recent, Stats
 
+from .reading import count_load
 from .schedules import read_schedule
 
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000
@@ -39,12 +40,12 @@ def _place(schedule: Schedule) -> str:
 
 def stats(now: int, limit: int, late_ms: int) -> Program[Stats]:
     """Count, each up to ``limit``; of runs that came lately, no more rows than that are looked at."""
-    load = yield query("count_load", now=now, limit=limit)
+    load = yield from count_load(now, limit)
     trouble = yield query("count_trouble", late_before=now - late_ms, limit=limit)
     recent = yield query("count_recent", day=now - DAY_MS, hour=now - HOUR_MS, ahead=now + DAY_MS, limit=limit)
     late, dead = trouble[0]
     hour, day = _recent(recent, now, limit, hour=True), _recent(recent, now, limit, hour=False)
-    return Stats(now=now, load=Load(*load[0]), late=late, dead=dead, hour=hour, day=day)
+    return Stats(now=now, load=load, late=late, dead=dead, hour=hour, day=day)
 
 
 def _recent(rows: list[Row], now: int, limit: int, *, hour: bool) -> Recent:

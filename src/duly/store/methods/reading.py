@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from duly.core.schedule import Schedule
@@ -37,7 +37,8 @@ def declared_schedules(now: int, app: str) -> Program[list[Schedule]]:
 def count_load(now: int, limit: int) -> Program[Load]:
     """Count what is due, ready, running and held, each up to ``limit``."""
     rows = yield query("count_load", now=now, limit=limit)
-    return Load(*rows[0])
+    stopped = yield query("firing_stopped")
+    return replace(Load(*rows[0]), firing_paused=bool(stopped))
 
 
 def schema_version(now: int) -> Program[int]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from duly.core.switch import FiringState
 from duly.store.statements import Program, query
 from duly.store.values import Instance
 
 from .sessions import list_instances
+from .switching import firing_state
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +21,7 @@ class Survey:
     next_fire_at: int | None
     unknown: Mapping[str, int]
     instances: list[Instance]
+    firing: FiringState
 
 
 def survey(now: int) -> Program[Survey]:
@@ -26,4 +29,5 @@ def survey(now: int) -> Program[Survey]:
     fires = yield query("next_fire")
     unknown = yield query("unknown_jobs", now=now)
     instances = yield from list_instances(now)
-    return Survey(now, fires[0][0], {row[0]: row[1] for row in unknown}, instances)
+    state = yield from firing_state(now)
+    return Survey(now, fires[0][0], {row[0]: row[1] for row in unknown}, instances, state)

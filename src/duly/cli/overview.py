@@ -1,0 +1,75 @@
+"""``duly upcoming`` and ``duly stats``: what fires next of all schedules, and how it all fares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from .backend import backend, take
+from .control import Answer
+from .options import common_options, output_options
+from .printing import Sheet, Table, printer
+from .times import instant_ms, local, relative, system_now
+
+
+@click.command()
+@click.option("--owner", metavar="ID", help="Only those of this owner.")
+@click.option("--tenant", metavar="ID", help="Only those of this tenant.")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="At most so many.")
+@output_options
+@common_options
+def upcoming(limit: int, **filters: str | None) -> None:
+    """Show what fires next of all schedules: each with its next window, the earliest first."""
+    query = {name: value for name, value in filters.items() if value is not None}
+    with backend() as reach:
+        found = take(reach.list_coming, query, limit)
+    items = found["items"]
+    printer().show(found, lambda: coming_table(items), names=[item["key"] for item in items])
+
+
+@click.command()
+@output_options
+@common_options
+def stats() -> None:
+    """Show how it all fares: what is due, late, running, waiting and dead, and what was done lately."""
+    with backend() as reach:
+        found = reach.stats()
+    printer().show(found, lambda: stats_sheet(found), names=[])
+
+
+def coming_table(items: list[Answer]) -> Table:
+    now = system_now()
+    noted = any(item["note"] for item in items)
+    rows = [
+        [
+            item["key"],
+            item["health"].replace("_", " "),
+            local(instant_ms(item["fireAt"]), item["timezone"]),
+            relative(instant_ms(item["fireAt"]), now),
+            item["jobType"],
+            *([item["note"] or ""] if noted else []),
+        ]
+        for item in items
+    ]
+    head = ["KEY", "HEALTH", "FIRES", "FROM NOW", "WHAT", *(["NOTE"] if noted else [])]
+    return Table(head, rows, marked=1, empty="nothing is to fire")
+
+
+def stats_sheet(found: Answer) -> Sheet:
+    def lately(recent: dict[str, Any]) -> str:
+        parts = [f"{recent[name]} {name}" for name in ("fired", "completed", "failed", "cancelled", "skipped")]
+        return ", ".join(parts)
+
+    rows = [
+        ("firing", "paused" if found["firingPaused"] else "on"),
+        ("due", f"{found['due']} ({found['late']} late)"),
+        ("ready", f"{found['ready']} runs could start now"),
+        ("queued", f"{found['queued']} wait for another run of their schedule"),
+        ("running", str(found["running"])),
+        ("unknown job", str(found["unknownJob"]) if found["unknownJob"] else ""),
+        ("dead", f"{found['dead']} dead letters"),
+        ("last hour", lately(found["lastHour"])),
+        ("last day", lately(found["lastDay"])),
+    ]
+    return Sheet([(name, value) for name, value in rows if value])
