@@ -31,6 +31,16 @@ from .shapes_control import (
 
 _NAMES = {"since": "from", "until": "to"}
 _FILTER = {"job": "jobType"}
+_TRAIL = {
+    "job": "jobType",
+    "payload": "jobPayload",
+    "overlap": "overlapPolicy",
+    "timeout": "timeoutSeconds",
+    "retry": "retryPolicy",
+    "owner_id": "metadata.ownerId",
+    "correlation_id": "metadata.correlationId",
+}
+"""Fields of the trail whose name over REST is more than their camelCase."""
 
 
 def operation_answer(operation: Operation, *, whole: bool = True) -> OperationAnswer:
@@ -56,8 +66,9 @@ def operation_answer(operation: Operation, *, whole: bool = True) -> OperationAn
 
 def change_answer(change: ScheduleChange) -> ScheduleChangeAnswer:
     fields: list[FieldChangeAnswer] = [
-        {"field": field.field, "old": field.old, "new": field.new} if field.shown else {"field": field.field}
+        {"field": name, "old": field.old, "new": field.new} if field.shown else {"field": name}
         for field in change.fields
+        for name in (_TRAIL.get(field.field, camel(field.field)),)
     ]
     return {
         "number": change.number,

@@ -64,7 +64,7 @@ def stats_sheet(found: Answer) -> Sheet:
     rows = [
         ("firing", "paused" if found["firingPaused"] else "on"),
         ("due", f"{found['due']} ({found['late']} late)"),
-        ("ready", f"{found['ready']} runs could start now"),
+        ("ready", f"{found['ready']} could start now"),
         ("queued", f"{found['queued']} wait for another run of their schedule"),
         ("running", str(found["running"])),
         ("unknown job", str(found["unknownJob"]) if found["unknownJob"] else ""),

@@ -6,7 +6,7 @@ import click
 
 from .backend import backend
 from .control import Answer
-from .failing import Refused
+from .failing import CONFLICT, Refused
 from .operations import Teller, show_operation
 from .options import common_options, output_options
 from .printing import Sheet, printer
@@ -48,6 +48,12 @@ def resume(everything: bool, backlog: str | None) -> None:
         raise Refused("say --all to let all schedules fire", "`duly schedule resume REF` resumes one schedule")
     with backend() as reach:
         before = reach.firing()
+        if before["restoredAt"] is not None and backlog is None:
+            raise Refused(
+                "the store was restored from a backup, and some of the windows since then may have fired before it",
+                "choose what becomes of them: --backlog fire (each schedule's catch-up policy), skip or latest",
+                code=CONFLICT,
+            )
         done = reach.resume_firing({} if backlog is None else {"backlog": backlog}, Teller(printer(), "dealt with"))
     words = "firing goes on" if before["paused"] else "nothing was paused; schedules fire"
     show_operation(done, words)
