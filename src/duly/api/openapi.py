@@ -34,6 +34,7 @@ field by a JSON pointer.
 * `X-Request-ID` is answered as it came, or made.
 """
 LICENSE = {"name": "Apache-2.0", "identifier": "Apache-2.0"}
+IF_MATCH = r'^(\*|(W/)?"[\x21\x23-\x7e]*"(, ?(W/)?"[\x21\x23-\x7e]*")*)$'
 ALWAYS = (
     "VALIDATION_FAILED",
     "CROSS_SITE_REQUEST",
@@ -183,11 +184,11 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
         )
     if route.if_match:
         told = "The revision that was read, in quotes; another one is answered 412."
-        schema = {"type": "string", "examples": ['"3"']}
+        schema = {"type": "string", "examples": ['"3"'], "pattern": IF_MATCH}
         found.append({"name": "If-Match", "in": "header", "required": False, "description": told, "schema": schema})
     if route.keyed:
         told = "Names the request: asked again with the same key within a day, it gets the first answer."
-        size = {"type": "string", "minLength": 1, "maxLength": 255}
+        size = {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[\\x20-\\x7e]+$"}
         found.append(
             {"name": "Idempotency-Key", "in": "header", "required": False, "description": told, "schema": size}
         )
