@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import httpx2
+import jsonschema_rs
 import msgspec
 import pytest
 from starlette.routing import Route as StarletteRoute
@@ -11,6 +12,7 @@ from starlette.routing import Route as StarletteRoute
 from duly import Duly
 from duly.api import problems
 from duly.api.application import application
+from duly.api.describing import _is_plain
 from duly.api.examples import ANSWERS, BODIES
 from duly.api.http import PREFIX, Endpoint
 from duly.api.openapi import Problem, codes_of, document
@@ -122,6 +124,49 @@ def test_every_code_is_told_by_some_route_or_by_the_edge() -> None:
     by_the_edge = {"NOT_FOUND", "METHOD_NOT_ALLOWED", "STORE_ERROR"}
     by_the_connection = {"INVALID_REQUEST", "URI_TOO_LONG", "HEADERS_TOO_LARGE", "TOO_MANY_CONNECTIONS"}
     assert set(CODES) - told == by_the_edge | by_the_connection
+
+
+def fields() -> list[Any]:
+    found = []
+    for schema, body in DOCUMENT["components"]["schemas"].items():
+        for name, field in body.get("properties", {}).items():
+            found.append(pytest.param(schema, name, field, id=f"{schema}.{name}"))
+    return found
+
+
+def test_every_field_is_described_and_shown() -> None:
+    """What a field means is told by its type, or for all fields of its name in ``describing``."""
+    undescribed = [param.id for param in fields() if not param.values[2].get("description")]
+    assert undescribed == []
+    unshown = [param.id for param in fields() if _is_plain(param.values[2]) and "examples" not in param.values[2]]
+    assert unshown == []
+
+
+def test_every_example_is_valid_by_the_document_s_own_schemas() -> None:
+    """Judged by a validator that is not ours."""
+
+    def check(schema: Any, value: Any, where: str) -> None:
+        whole = {**schema, "components": DOCUMENT["components"]}
+        errors = [
+            str(error) for error in jsonschema_rs.Draft202012Validator(whole, validate_formats=True).iter_errors(value)
+        ]
+        assert errors == [], where
+
+    for param in fields():
+        schema, name, field = param.values
+        for value in field.get("examples", []):
+            check(field, value, f"{schema}.{name}")
+    for name, operation in operations().items():
+        for parameter in operation["parameters"]:
+            for value in parameter["schema"].get("examples", []):
+                check(parameter["schema"], value, name)
+        parts = [*operation["responses"].values(), operation.get("requestBody", {})]
+        for content in [content for part in parts for content in part.get("content", {}).values()]:
+            values = [shown["value"] for shown in content.get("examples", {}).values()]
+            assert values or "example" in content, f"{name} shows nothing"
+            for value in [*values, *([content["example"]] if "example" in content else [])]:
+                if "schema" in content:
+                    check(content["schema"], value, name)
 
 
 def test_the_prefix_is_where_it_is_told_to_be() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
@@ -15,6 +15,7 @@ from duly.core.schedule import ScheduleStatus
 from duly.core.version import VERSION
 
 from . import queries
+from .describing import describe, illustrate
 from .examples import ANSWERS, BODIES, problem_example
 from .findings import FieldError
 from .http import PREFIX
@@ -95,6 +96,8 @@ def document(root: str = "") -> dict[str, Any]:
     types = [Problem, *_types(ROUTES)]
     schemas, components = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
     known = dict(zip(map(str, types), schemas, strict=True))
+    describe(components)
+    illustrate(components, _shown(known))
     paths: dict[str, dict[str, Any]] = defaultdict(dict)
     for route in ROUTES:
         paths[PREFIX + route.path][route.method.lower()] = _operation(route, known)
@@ -123,6 +126,19 @@ def document(root: str = "") -> dict[str, Any]:
         "paths": dict(paths),
         "components": {"schemas": dict(sorted(components.items()))},
     }
+
+
+def _shown(schemas: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """The examples of whole bodies and answers, by the name of their schema."""
+    shown: dict[str, list[Any]] = defaultdict(list)
+    for route in ROUTES:
+        if route.answer is not None and "$ref" in schemas[str(route.answer)]:
+            shown[schemas[str(route.answer)]["$ref"].rpartition("/")[2]].append(ANSWERS[route.name])
+        if route.body is not None:
+            values = [value for _, value in BODIES[route.name].values()]
+            shown[schemas[str(route.body)]["$ref"].rpartition("/")[2]] += values
+    shown["Problem"] = [problem_example(code) for code in CODES]
+    return shown
 
 
 def codes_of(route: Route) -> tuple[str, ...]:
