@@ -1,0 +1,37 @@
+"""docs/migrating.md: the job that it shows runs what a crontab asks for, and its list of jobs is carried over."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from duly.cli.importing.apscheduler import read_list
+from duly.cli.importing.crontab import read_crontab
+from duly.cli.importing.values import Imported
+
+PAGE = (Path(__file__).parents[2] / "docs" / "migrating.md").read_text("utf-8")
+
+
+def block(language: str) -> str:
+    (found,) = re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
+    return str(found)
+
+
+def test_the_job_on_the_page_runs_a_command_of_a_crontab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = Imported()
+    line = "GREETING=hello\n0 1 * * * (echo $GREETING \\%; cat) > out%one%two"
+    read_crontab(line, file="tab", timezone="UTC", job="shell", system=False, into=found)
+    names: dict[str, Any] = {}
+    exec(compile(block("python"), "migrating.md", "exec"), names)
+    assert names["shell"](**found.carried[0].body["jobPayload"]) == 0
+    assert (tmp_path / "out").read_text() == "hello %\none\ntwo"
+
+
+def test_the_list_on_the_page_is_carried_over() -> None:
+    found = Imported()
+    read_list(json.loads(block("json")), found)
+    assert not found.left
+    assert [one.body["key"] for one in found.carried] == ["nightly", "poll", "once"]
