@@ -102,3 +102,29 @@ async def test_every_connection_is_durable(opener: Opener) -> None:
     assert connection.pragma("journal_mode") == "wal"
     assert connection.pragma("synchronous") == 2
     assert connection.pragma("mmap_size") == 0
+
+
+@pytest.mark.parametrize("umask, file, folder", [(0o022, 0o640, 0o750), (0o000, 0o640, 0o750), (0o077, 0o600, 0o700)])
+async def test_what_is_made_is_not_for_others_to_read(
+    opener: Opener, path: Path, umask: int, file: int, folder: int
+) -> None:
+    before = os.umask(umask)
+    try:
+        store = await opener()
+        await store.write(add("k"))
+        store.presence.enter(5)
+        made = {found.name: found.stat().st_mode & 0o777 for found in path.parent.rglob(f"{path.name}*")}
+        inside = [found.stat().st_mode & 0o777 for found in path.parent.glob(f"{path.name}-sessions/*")]
+    finally:
+        os.umask(before)
+    assert made == {
+        path.name: file, f"{path.name}-wal": file, f"{path.name}-shm": file, f"{path.name}-sessions": folder
+    }  # fmt: skip
+    assert inside == [file]
+
+
+async def test_the_rights_of_a_file_that_is_there_stay_as_they_are(opener: Opener, path: Path) -> None:
+    path.touch(0o600)
+    path.chmod(0o664)
+    await opener()
+    assert path.stat().st_mode & 0o777 == 0o664

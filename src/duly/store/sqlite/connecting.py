@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from pathlib import Path
 
 import apsw
@@ -12,6 +14,10 @@ from duly.store.sqlite.errors import translate
 MEMORY = ":memory:"
 OLDEST = (3, 51, 3)
 """Older versions of SQLite can corrupt a database in WAL mode when two connections write and checkpoint at once."""
+
+FILE_MODE = 0o640
+FOLDER_MODE = 0o750
+"""At most: whoever may read a database reads every payload in it. The umask may take more away."""
 
 WRITER_CACHE_KIB = 16_384
 READER_CACHE_KIB = 2_048
@@ -52,6 +58,7 @@ def connect(path: str, *, busy_timeout: float, cache_kib: int) -> apsw.Connectio
     """Open the file and set the connection up; the file itself is not changed yet."""
     check_version(apsw.sqlite_lib_version())
     check_path(path)
+    _create_for_us_alone(path)
     try:
         connection = apsw.Connection(path, statementcachesize=_STATEMENTS_KEPT)
     except apsw.Error as error:
@@ -68,6 +75,14 @@ def connect(path: str, *, busy_timeout: float, cache_kib: int) -> apsw.Connectio
         connection.close()
         raise
     return connection
+
+
+def _create_for_us_alone(path: str) -> None:
+    """Make a new file that others on the machine cannot read; SQLite gives its log and index the same rights."""
+    if path == MEMORY:
+        return
+    with suppress(OSError):  # it is there, or SQLite says better why it cannot be
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), FILE_MODE))
 
 
 def _set_up(connection: apsw.Connection, path: str, busy_timeout: float, cache_kib: int) -> None:

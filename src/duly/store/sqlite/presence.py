@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from duly.store.sqlite.connecting import FILE_MODE, FOLDER_MODE
+
 try:
     import fcntl
 except ImportError:  # no such locks on this system
@@ -35,8 +37,8 @@ class LockedFiles:
             return
         new, file = self._folder / f"{session}.new", self._folder / str(session)
         try:
-            self._folder.mkdir(exist_ok=True)
-            lock = os.open(new, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+            self._folder.mkdir(FOLDER_MODE, exist_ok=True)
+            lock = os.open(new, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, FILE_MODE)
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             os.write(lock, self._host.encode())
             new.rename(file)  # nobody sees it before it is locked
