@@ -123,8 +123,13 @@ async def test_what_is_made_is_not_for_others_to_read(
     assert inside == [file]
 
 
-async def test_the_rights_of_a_file_that_is_there_stay_as_they_are(opener: Opener, path: Path) -> None:
-    path.touch(0o600)
+@pytest.fixture
+def shared(path: Path) -> Path:
+    path.touch()
     path.chmod(0o664)
+    return path
+
+
+async def test_the_rights_of_a_file_that_is_there_stay_as_they_are(opener: Opener, shared: Path) -> None:
     await opener()
-    assert path.stat().st_mode & 0o777 == 0o664
+    assert os.stat(shared).st_mode & 0o777 == 0o664
