@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
@@ -201,6 +202,28 @@ async def test_the_server_ends_a_stream_when_it_stops(app: Duly, api: Any) -> No
         listener.leave()
         await listener.until(b": the stream ends\n\n")
         assert listener.over
+
+
+async def test_a_stream_ends_in_time_so_that_its_client_shows_its_key_again(
+    app: Duly, api: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streaming, "LONGEST", 0.01)
+    monkeypatch.setattr(streaming, "HEARTBEAT", 0.02)
+    async with listening(api) as listener:
+        await listener.until(b": the stream ends\n\n")
+        assert listener.over
+
+
+async def test_h18_of_five_hundred_streams_that_nobody_reads_most_are_refused(app: Duly, api: Any) -> None:
+    async with AsyncExitStack() as stack:
+        for _ in range(streaming.MOST):
+            (await stack.enter_async_context(listening(api))).pause()
+        await make(app, "a")
+        refused = [Listener() for _ in range(500 - streaming.MOST)]
+        await asyncio.gather(*(api(scope_of(), one.receive, one.send) for one in refused))
+        assert {one.status for one in refused} == {429}
+        assert refused[0].headers["retry-after"] == str(streaming.RETRY_AFTER)
+        assert (await refused[0].body())["type"] == "urn:duly:problem:rate-limited"
 
 
 async def test_there_are_only_so_many_streams(app: Duly, monkeypatch: pytest.MonkeyPatch) -> None:

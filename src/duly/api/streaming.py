@@ -36,6 +36,10 @@ HEARTBEAT = 15.0
 SEND_WITHIN = 30.0
 """Seconds that a client may leave what was sent to it unread before it is cut off."""
 
+LONGEST = 600.0
+"""Seconds after which a stream ends, so that who may not listen any more does not; its client comes back by itself."""
+
+RETRY_AFTER = 10
 MOST = 200
 MOST_EACH = 20
 _encode = msgspec.json.Encoder().encode
@@ -70,10 +74,9 @@ class Streams:
     def place(self, caller: str | None) -> Iterator[None]:
         """A place for one more, or a refusal."""
         if self._open.total() >= self._most:
-            raise Refused(TOO_MANY, "TOO_MANY_STREAMS", f"this server has {self._most} streams open; try again later")
+            raise _too_many(f"this server has {self._most} streams open; try again later")
         if caller is not None and self._open[caller] >= self._most_each:
-            detail = f"this key has {self._most_each} streams open; close one, or read from one for all"
-            raise Refused(TOO_MANY, "TOO_MANY_STREAMS", detail)
+            raise _too_many(f"this key has {self._most_each} streams open; close one, or read from one for all")
         self._open[caller] += 1
         try:
             yield
@@ -81,10 +84,17 @@ class Streams:
             self._open[caller] -= 1
 
 
+def _too_many(detail: str) -> Refused:
+    refused = Refused(TOO_MANY, "TOO_MANY_STREAMS", detail)
+    refused.problem["retryAfterSeconds"] = RETRY_AFTER
+    return refused
+
+
 async def event_parts(reader: Reader) -> AsyncIterator[bytes]:
     """The bytes of a stream of events, part by part; a heartbeat carries the place, so that it never gets too old."""
     yield b"retry: %d\n\n" % RETRY_MS
-    while True:
+    over_at = reader.clock.steady() + LONGEST
+    while reader.clock.steady() < over_at:
         try:
             events = await reader.next(HEARTBEAT)
         except StoreError:

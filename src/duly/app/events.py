@@ -49,7 +49,7 @@ class Reader:
 
     def __init__(self, feed: Feed, clock: Clock, where: EventFilter, position: int | None) -> None:
         self._feed = feed
-        self._clock = clock
+        self.clock = clock
         self._where = where
         self._given = position
         self.position = 0
@@ -61,21 +61,21 @@ class Reader:
 
     async def next(self, patience: float) -> list[Event]:
         """The events that are wanted, or none when ``patience`` seconds have passed without one."""
-        deadline = self._clock.steady() + patience
+        deadline = self.clock.steady() + patience
         while True:
             woken = self._feed.woken
             news = await self._feed.after(self.position)
             if news.lost is not None:
                 self.position = news.position
-                now = to_datetime(self._clock.now())
+                now = to_datetime(self.clock.now())
                 return [Event(name=RESET, at=now, number=news.position, reason=news.lost)]
             moved, self.position = news.position > self.position, news.position
             wanted = [event for event in news.events if self._where.wants(event)]
-            left = deadline - self._clock.steady()
+            left = deadline - self.clock.steady()
             if wanted or left <= 0:
                 return wanted
             if not moved:
-                await self._clock.wait(woken, min(POLL, left))
+                await self.clock.wait(woken, min(POLL, left))
 
 
 class Events:

@@ -29,6 +29,9 @@ KEEP = 300.0
 MOST_STORED = 100_000
 KEPT = 5_000
 PAGE = 1_000
+PAGES = 6
+PURGED = 5_000
+PURGES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +114,9 @@ class Feed:
             self._head = None  # nobody has read for so long that what is kept here is of no use
         watched = await self._store.watch_events(lease_ms=round(LEASE * 1000))
         self._renewed_at, self._settled = now, watched.settled
-        await self._store.purge_events(keep_ms=round(KEEP * 1000), most=MOST_STORED, limit=2 * PAGE)
+        for _ in range(PURGES):
+            if await self._store.purge_events(keep_ms=round(KEEP * 1000), most=MOST_STORED, limit=PURGED) < PURGED:
+                break
 
     async def _read(self) -> None:
         if self._head is None:
@@ -120,7 +125,7 @@ class Feed:
             self._kept.clear()
             self._head = (await self._store.read_events(after=0, limit=0)).last
             return
-        while True:
+        for _ in range(PAGES):
             read = await self._store.read_events(after=self._head, limit=PAGE)
             for event in read.events:
                 assert event.number is not None
@@ -135,6 +140,7 @@ class Feed:
                 if not read.waiting:
                     return
                 await self._store.number_events(limit=PAGE)
+        self._stale = True  # there is more, and the readers shall have this first
 
     def _changed(self, topic: str) -> None:
         if topic == "events":
