@@ -13,7 +13,15 @@ if TYPE_CHECKING:
     from duly.app import Duly, Jobs
     from duly.config import Settings
     from duly.core.dead import AttemptRecord, DeadLetter
-    from duly.core.errors import DulyError, Fatal, WaitTimeout
+    from duly.core.errors import (
+        DulyError,
+        Fatal,
+        GatherFailed,
+        NonDeterminismError,
+        SignalTimeout,
+        StepFailed,
+        WaitTimeout,
+    )
     from duly.core.event import Event
     from duly.core.policy import CatchUp, Retry
     from duly.core.run import Run, RunStatus
@@ -22,6 +30,8 @@ if TYPE_CHECKING:
     from duly.core.topics import ScheduleArrived
     from duly.engine.context import RunContext
     from duly.engine.outcomes import Snooze
+    from duly.workflow.context import WorkflowContext
+    from duly.workflow.doing import StepContext, current_step
 
 __all__ = [
     "AttemptRecord",
@@ -33,8 +43,10 @@ __all__ = [
     "Event",
     "Every",
     "Fatal",
+    "GatherFailed",
     "Jitter",
     "Jobs",
+    "NonDeterminismError",
     "Once",
     "Retry",
     "Run",
@@ -44,9 +56,14 @@ __all__ = [
     "ScheduleArrived",
     "ScheduleStatus",
     "Settings",
+    "SignalTimeout",
     "Snooze",
+    "StepContext",
+    "StepFailed",
     "WaitTimeout",
+    "WorkflowContext",
     "__version__",
+    "current_step",
     "explain",
 ]
 
@@ -56,7 +73,9 @@ _HOMES = {
     "duly.app": ("Duly", "Jobs"),
     "duly.config": ("Settings",),
     "duly.core.dead": ("AttemptRecord", "DeadLetter"),
-    "duly.core.errors": ("DulyError", "Fatal", "WaitTimeout"),
+    "duly.core.errors": (
+        "DulyError", "Fatal", "GatherFailed", "NonDeterminismError", "SignalTimeout", "StepFailed", "WaitTimeout",
+    ),  # fmt: skip
     "duly.core.event": ("Event",),
     "duly.core.policy": ("CatchUp", "Retry"),
     "duly.core.run": ("Run", "RunStatus"),
@@ -65,6 +84,8 @@ _HOMES = {
     "duly.core.timing": ("Cron", "Every", "Jitter", "Once", "explain"),
     "duly.engine.context": ("RunContext",),
     "duly.engine.outcomes": ("Snooze",),
+    "duly.workflow.context": ("WorkflowContext",),
+    "duly.workflow.doing": ("StepContext", "current_step"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -168,7 +168,7 @@ class RunAnswer(TypedDict):
 
     id: str
     windowKey: Annotated[str | None, Meta(description="`sched:<key>:<epoch ms>`; null unless a window fired it")]
-    kind: Literal["window", "manual", "backfill", "direct"]
+    kind: Literal["window", "manual", "backfill", "direct", "child"]
     scheduleId: str | None
     jobType: str
     scheduledAt: Instant

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, Unpack, overload
 
@@ -13,6 +13,7 @@ from duly.core.timing import Cron, Every, Timing
 from duly.engine.context import RunContext
 from duly.engine.job import Job
 from duly.engine.registry import Handler, check_job_name, make_handler
+from duly.workflow.definition import Workflow, make_workflow
 
 from .checking import check_words, timeout_in_ms
 from .words import JOB_WORDS, UNSET, JobOptions
@@ -35,10 +36,14 @@ class Decorator(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """A job, and the arguments of ``create`` for the schedule that was declared with it."""
+    """A job or a workflow, and the arguments of ``create`` for the schedule that was declared with it."""
 
-    handler: Handler
+    handler: Handler | Workflow
     schedule: Mapping[str, Any] | None
+
+    @property
+    def name(self) -> str:
+        return self.handler.handler if isinstance(self.handler, Workflow) else self.handler.name
 
 
 class Declaring(ABC):
@@ -89,6 +94,34 @@ class Declaring(ABC):
             schedule = {"key": handler.name, **options, "timing": timing, "job": handler.name}
             self._declare(Declaration(handler, None if timing is None else schedule))
             return Job(handler.name, function, handler.arguments)
+
+        return register
+
+    def workflow(
+        self,
+        name: str | None = None,
+        *,
+        version: str = "1",
+        cron: str | Cron | None = None,
+        every: str | Every | None = None,
+        timezone: str | None = None,
+        **options: Unpack[JobOptions],
+    ) -> Callable[[Callable[..., Coroutine[Any, Any, Any]]], Workflow]:
+        """Register ``async def body(ctx, input)`` as a version of a workflow; with ``cron`` or ``every`` also declare a
+        schedule of the same key that starts it."""
+        if callable(name):
+            raise ConfigurationError("@app.workflow needs parentheses: write @app.workflow() or @app.workflow('name')")
+        check_words("workflow", options, JOB_WORDS)
+        timing = _timing(name, cron, every, timezone)
+        if timing is None and options:
+            raise ConfigurationError(f"workflow {name!r} has {', '.join(options)} but neither cron nor every")
+
+        def register(function: Callable[..., Coroutine[Any, Any, Any]]) -> Workflow:
+            title = name or getattr(function, "__name__", "workflow").replace("_", "-")
+            made = make_workflow(title, version, function)
+            schedule = {"key": title, **options, "timing": timing, "workflow": title}
+            self._declare(Declaration(made, None if timing is None else schedule))
+            return made
 
         return register
 

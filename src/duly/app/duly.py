@@ -12,6 +12,7 @@ from typing import Any, Self, TypeVar, Unpack
 from duly.config import Settings, database_url
 from duly.core.errors import ConfigurationError
 from duly.core.run import Run
+from duly.core.steps import handler_name
 from duly.core.version import VERSION
 from duly.engine.instance import ROLES, Instance, World
 from duly.engine.job import Job
@@ -22,6 +23,9 @@ from duly.runtime.chance import Chance
 from duly.runtime.clock import BlockingClock, Clock, SystemClock
 from duly.runtime.events import LogObserver, Observer, Observers
 from duly.store.sql import SqlStore
+from duly.workflow.definition import Workflow, Workflows
+from duly.workflow.handling import workflow_handler
+from duly.workflow.world import World as WorkflowWorld
 
 from .building import Builder
 from .calendars import Calendars
@@ -43,6 +47,7 @@ from .signals import until_signalled
 from .stores import open_store
 from .sync import Opener, Sync
 from .telling import Telling
+from .workflows import WorkflowRuns
 from .words import UNSET, JobLike, RunOptions
 
 NOT_OPEN = "this app is not open; use `async with app:`, or `await app.open()` if it is only to create and to look"
@@ -86,6 +91,7 @@ class Duly(Declaring):
         self._clock = clock or SystemClock()
         self._chance = chance or Chance()
         self._registry = Registry()
+        self._workflows = Workflows()
         self._included: list[Jobs] = []
         self._on_dead: str | None = None
         self._telling = Telling(self._clock)
@@ -101,6 +107,9 @@ class Duly(Declaring):
         self.url, self.settings, self._roles = url, settings, roles
         self._store: SqlStore = open_store(url, self._clock)
         self._store.closed_until_open(NOT_OPEN)
+        self._world = WorkflowWorld(
+            self._store, settings, self._clock, self._registry, lambda: self._life.tell(Instance.wake_worker)
+        )
         self._listeners = Listeners(self._registry, self._clock, self._store.get_schedule)
         self._life = Life(self._store)
         self._builder = Builder(self.settings, self._registry, self._clock, self._chance)
@@ -108,7 +117,8 @@ class Duly(Declaring):
             self._store, self._builder, self._clock, app=self.name, sync=self._sync, scheduler="scheduler" in roles
         )
         nouns = self._nouns(self._store, self._clock, call_now)
-        self.schedules, self.runs, self.queues, self.calendars, self.operations, self.firing, self.events = nouns
+        self.schedules, self.runs, self.workflows = nouns[:3]
+        self.queues, self.calendars, self.operations, self.firing, self.events = nouns[3:]
         self.requests = Requests(self._store)
         self._driving = Driving(self.operations)
 
@@ -139,11 +149,12 @@ class Duly(Declaring):
             on_cancel=partial(tell, Instance.cancel_soon),
             alone=alone,
         )
+        workflows = WorkflowRuns(store, self.settings, self._workflows, runs)
         queues = Queues(store, on_runs=partial(tell, Instance.wake_worker))
         calendars = Calendars(store, clock, self._chance)
         firing = Firing(store, clock, self._chance, operations, on_schedules=wake)
         events = Events(store, clock, lambda: alone or self._life.is_open)
-        return schedules, runs, queues, calendars, operations, firing, events
+        return schedules, runs, workflows, queues, calendars, operations, firing, events
 
     def _nouns_alone(self, store: SqlStore) -> Nouns:
         """The nouns for a thread without an event loop."""
@@ -226,9 +237,19 @@ class Duly(Declaring):
 
     def _declare(self, declaration: Declaration) -> None:
         self._check_not_running("a job")
-        self._registry.add(declaration.handler)
+        if isinstance(declaration.handler, Workflow):
+            self._declare_workflow(declaration.handler)
+        else:
+            self._registry.add(declaration.handler)
         if declaration.schedule is not None:
             self._declared.add(declaration.schedule)
+
+    def _declare_workflow(self, workflow: Workflow) -> None:
+        self._workflows.add(workflow)
+        self._registry.put(workflow_handler(workflow, workflow.handler, lambda: self._world))
+        newest = self._workflows.get(workflow.name) or workflow
+        # Runs that no worker has begun yet have no version; they take the newest.
+        self._registry.put(workflow_handler(newest, handler_name(workflow.name), lambda: self._world))
 
     def _check_not_running(self, what: str) -> None:
         if self._life.begun:

@@ -17,7 +17,7 @@ class Jobs(Declaring):
         self._takers: list[Callable[[Declaration], None]] = []
 
     def _declare(self, declaration: Declaration) -> None:
-        name = declaration.handler.name
+        name = declaration.name
         if name in self._declared:
             raise ConfigurationError(f"job {name!r} is declared twice in these jobs; give one of them another name")
         for take in self._takers:

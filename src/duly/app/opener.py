@@ -29,11 +29,12 @@ from .operations import Operations
 from .queues import Queues
 from .runs import Runs
 from .schedules import Schedules
+from .workflows import WorkflowRuns
 
 CLOSE_WITHIN = 30.0
 FORK_WITHIN = 5.0
-Noun = Schedules | Runs | Queues | Calendars | Operations | Firing | Events
-Nouns = tuple[Schedules, Runs, Queues, Calendars, Operations, Firing, Events]
+Noun = Schedules | Runs | WorkflowRuns | Queues | Calendars | Operations | Firing | Events
+Nouns = tuple[Schedules, Runs, WorkflowRuns, Queues, Calendars, Operations, Firing, Events]
 
 
 class Opener:

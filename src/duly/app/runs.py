@@ -10,7 +10,7 @@ from typing import Any, Unpack
 
 from duly.config import Settings
 from duly.core.errors import EnqueueFailure, StoreError, WaitTimeout
-from duly.core.ids import is_id, parse_window_key, window_run_id
+from duly.core.ids import is_id, named_run_id, parse_window_key, window_run_id
 from duly.core.instants import to_ms
 from duly.core.policy import Retry, choose
 from duly.core.run import Run, RunStatus
@@ -75,7 +75,10 @@ class Runs(DeadLetters):
     ) -> Run:
         """Ask for one run of a job, now or at ``run_at``; it is stored when this answers."""
         check_words("enqueue", options, RunOptions.__optional_keys__)
-        request = self.request(job, payload, **options)
+        return await self.submit(self.request(job, payload, **options), connection=connection)
+
+    async def submit(self, request: NewRequest, *, connection: Any = None) -> Run:
+        """Store a request that was checked."""
         if connection is not None:
             (run,) = await self._store.enqueue([request], connection=connection)
             return run
@@ -234,6 +237,13 @@ class Runs(DeadLetters):
             unique=read_unique(unique, unique_for=unique_for, on_conflict=on_conflict),
         )
 
+    def new_id(self) -> str:
+        return self._chance.id(self._clock)
+
+    def wake(self) -> None:
+        """Something that a worker may wait for has come."""
+        self._on_runs()
+
     async def _enqueue(self, requests: Sequence[NewRequest]) -> Sequence[Run]:
         runs = await self._store.enqueue(requests)
         self._on_runs()
@@ -244,7 +254,7 @@ class Runs(DeadLetters):
             return ref
         named = parse_window_key(ref)
         if named is None:
-            return None
+            return named_run_id("", ref) if isinstance(ref, str) and ref else None
         schedule = await self._store.get_schedule(named[0])
         return None if schedule is None else window_run_id(schedule.id, named[1])
 

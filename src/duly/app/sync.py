@@ -23,6 +23,7 @@ from .operations import Operations
 from .queues import Queues
 from .runs import Runs
 from .schedules import Schedules
+from .workflows import WorkflowRuns
 
 Noun = TypeVar("Noun")
 Given = ParamSpec("Given")
@@ -32,7 +33,9 @@ __all__ = ["Opener", "Sync"]
 
 
 def _kind_of(method: Callable[..., Any]) -> type[AnyNoun]:
-    kinds: tuple[type[AnyNoun], ...] = (Schedules, Runs, Queues, Calendars, Operations, Firing, Events)
+    kinds: tuple[type[AnyNoun], ...] = (
+        Schedules, Runs, WorkflowRuns, Queues, Calendars, Operations, Firing, Events,
+    )  # fmt: skip
     return next(kind for kind in kinds if getattr(kind, method.__name__, None) is method)
 
 
@@ -123,6 +126,19 @@ class SyncSchedules(_Side):
     count = _Twin(Schedules.count)
     plan = _Twin(Schedules.plan)
     begin_purge = _Twin(Schedules.begin_purge)
+
+
+class SyncWorkflows(_Side):
+    """``app.workflows`` without ``await``."""
+
+    start = _Twin(WorkflowRuns.start)
+    signal = _Twin(WorkflowRuns.signal)
+    signal_with_start = _Twin(WorkflowRuns.signal_with_start)
+    query = _Twin(WorkflowRuns.query)
+    steps = _Twin(WorkflowRuns.steps)
+    publish = _Twin(WorkflowRuns.publish)
+    complete_task = _Twin(WorkflowRuns.complete_task)
+    fail_task = _Twin(WorkflowRuns.fail_task)
 
 
 class SyncRuns(_Side):

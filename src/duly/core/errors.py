@@ -248,6 +248,45 @@ class LeaseLost(DulyError):
     code = "LEASE_LOST"
 
 
+class NonDeterminismError(DulyError):
+    """The body of a workflow does not do what was recorded of it: its code changed under a run that is open."""
+
+    code = "WORKFLOW_NOT_DETERMINISTIC"
+
+
+class StepFailed(DulyError):
+    """Raised in the body of a workflow: a step, a child or a task has failed for good. ``error`` says how."""
+
+    code = "WORKFLOW_STEP_FAILED"
+
+    def __init__(self, name: str, error: str) -> None:
+        super().__init__(f"{name} failed: {error}", step=name, error=error)
+        self.name = name
+        self.error = error
+
+
+class GatherFailed(DulyError):
+    """Raised in the body of a workflow: some of many children failed. ``failures`` are (index, run id, error)."""
+
+    code = "WORKFLOW_CHILDREN_FAILED"
+
+    def __init__(self, failures: list[tuple[int, str, str]]) -> None:
+        super().__init__(f"{len(failures)} children failed, the first with: {failures[0][2]}")
+        self.failures = failures
+
+
+class SignalTimeout(DulyError, TimeoutError):
+    """Raised in the body of a workflow: what it waited for did not come in time."""
+
+    code = "WORKFLOW_WAIT_TIMEOUT"
+
+
+class WorkflowUnknown(Invalid):
+    """No such workflow, or not in that version."""
+
+    code = "WORKFLOW_UNKNOWN"
+
+
 class ConfigurationError(DulyError):
     code = "CONFIGURATION_INVALID"
 

@@ -61,6 +61,17 @@ def on_dead_run_id(run_id: str, fence: int, died_at: int) -> str:
     return uuid7(died_at, blake2b(f"{run_id}/{fence}/on_dead".encode(), digest_size=10).digest())
 
 
+def child_run_id(parent_id: str, position: int, at: int) -> str:
+    """Name the one run that the body of a workflow can start at a position."""
+    return uuid7(at, blake2b(f"{parent_id}/{position}/child".encode(), digest_size=10).digest())
+
+
+def named_run_id(tenant: str, name: str) -> str:
+    """Name a run after an id that its caller chose and that is no UUID: the same name is the same run, whenever."""
+    digits = blake2b(f"{tenant}\n{name}".encode(), digest_size=16).hexdigest()
+    return f"{digits[:8]}-{digits[8:12]}-8{digits[13:16]}-{_VARIANT[digits[16]]}{digits[17:20]}-{digits[20:]}"
+
+
 def asked_id(tenant: str, asked: str, key: str, at: int) -> str:
     """Name what a request makes that came, at an instant, with a key of the client's own: asked again, it is the same.
 

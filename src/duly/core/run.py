@@ -37,6 +37,7 @@ class RunKind(StrEnum):
     MANUAL = "manual"
     BACKFILL = "backfill"
     DIRECT = "direct"
+    CHILD = "child"
 
 
 class Hold(IntEnum):
@@ -292,4 +293,13 @@ class Snoozed:
     for_ms: int
 
 
-Outcome = Completed | Failed | Cancelled | Lost | Released | Snoozed
+@dataclass(frozen=True, slots=True)
+class Suspended:
+    """The body of a workflow waits; no attempt is spent. It goes on at ``wake_at`` (epoch ms; None: at no instant of
+    its own), or when a message comes that is newer than ``seen``."""
+
+    wake_at: int | None
+    seen: int
+
+
+Outcome = Completed | Failed | Cancelled | Lost | Released | Snoozed | Suspended

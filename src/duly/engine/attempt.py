@@ -50,7 +50,7 @@ class Attempt:
         self.claim = claim
         self.session = session
         self.handler = handler
-        self.context = RunContext(claim, handler.around.state)
+        self.context = RunContext(claim, handler.around.state, session)
         self.task: asyncio.Task[None] | None = None
         self._threads = threads
         self._deadlines = deadlines

@@ -24,10 +24,11 @@ class RunContext:
     attempt: a system that refuses lower fences is safe from a worker that was believed dead.
     """
 
-    __slots__ = ("_cancelled", "_claim", "_payload", "_state", "_waiters")
+    __slots__ = ("_cancelled", "_claim", "_payload", "_session", "_state", "_waiters")
 
-    def __init__(self, claim: Claim, state: Any = msgspec.UNSET) -> None:
+    def __init__(self, claim: Claim, state: Any = msgspec.UNSET, session: int = 0) -> None:
         self._claim = claim
+        self._session = session
         self._cancelled = False
         self._state = state
         self._payload: Any = msgspec.UNSET

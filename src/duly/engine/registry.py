@@ -57,6 +57,10 @@ class Registry:
                 f"job {handler.name!r} is registered twice, for {_where(known.function)} and"
                 f" {_where(handler.function)}; give one of them another name"
             )
+        self.put(handler)
+
+    def put(self, handler: Handler) -> None:
+        """Register a handler, in the place of one of the same name."""
         self._handlers[handler.name] = replace(handler, around=self.around)
         self._names.clear()
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from duly.config import Settings
 from duly.core.policy import Retry
-from duly.core.run import Claim, Outcome, Released
+from duly.core.run import Claim, Outcome, Released, Suspended
 from duly.runtime.clock import Clock
 from duly.runtime.events import Observer
 from duly.store.protocol import Claiming
@@ -107,6 +107,8 @@ class Worker:
         if not self._backed_up:
             self._wake_if_waiting(self._on_loop)
             self._wake_if_waiting(self._in_threads)
+        if any(isinstance(settlement.outcome, Suspended) for settlement in settlements):
+            self._wake()  # it may go on before the next poll
         held_back = self._on_loop.held_back | self._in_threads.held_back
         if held_back and any(settlement.claim.queue in held_back for settlement in settlements):
             self._wake()

@@ -13,7 +13,7 @@ from typing import Protocol
 from .asking import Calendars, Changes, DeadLetters, Operations, Queues, Requests, Runs, Schedules, Switching
 from .guarding import Keys, Seeing
 from .watching import Watching
-from .working import Claiming, Firing, Keeping, Sessions
+from .working import Claiming, Firing, Keeping, Sessions, Stepping
 
 __all__ = [
     "Calendars",
@@ -30,6 +30,7 @@ __all__ = [
     "Schedules",
     "Seeing",
     "Sessions",
+    "Stepping",
     "Store",
     "Switching",
     "Watching",
@@ -45,6 +46,7 @@ class Store(
     Firing,
     Runs,
     Claiming,
+    Stepping,
     Queues,
     DeadLetters,
     Requests,

@@ -14,6 +14,7 @@ from .bound.queues import BoundQueues
 from .bound.requests import BoundRequests
 from .bound.runs import BoundRuns
 from .bound.schedules import BoundSchedules
+from .bound.steps import BoundStepping
 from .bound.switching import BoundSwitching
 
 
@@ -26,6 +27,7 @@ class SqlStore(
     BoundFiring,
     BoundRuns,
     BoundClaiming,
+    BoundStepping,
     BoundQueues,
     BoundDeadLetters,
     BoundRequests,

@@ -9,7 +9,9 @@ from duly.core.policy import Retry
 from duly.core.rules.firing import FireRules
 from duly.core.rules.suspects import ONE, Room
 from duly.core.run import RunStatus
+from duly.core.steps import Journal, Recorded
 
+from .journal import Record
 from .values import (
     NO_RETRIES,
     Beat,
@@ -57,6 +59,37 @@ class Claiming(Protocol):
         A settlement whose (run, fence, session) no longer holds changes nothing: that attempt is a zombie. One that
         finds itself settled already was merely repeated, and is not lost.
         """
+        ...
+
+
+class Stepping(Protocol):
+    """The record of workflows."""
+
+    async def record_steps(self, records: Sequence[Record]) -> list[Recorded | None]:
+        """Keep what has come of runs, in one transaction; answer their new messages, None for those that were lost.
+
+        Of a run whose cancel was asked for nothing is kept. What had ended before stays as it was recorded first.
+        """
+        ...
+
+    async def read_journal(self, run_id: str) -> Journal:
+        """All that is recorded of a run."""
+        ...
+
+    async def signal_run(self, run_id: str, name: str, body: str | None) -> bool:
+        """Send a signal to an open run and wake it; False if there is no such run."""
+        ...
+
+    async def publish_event(self, name: str, body: str | None) -> int:
+        """Tell every run that waits for this event; answer how many."""
+        ...
+
+    async def end_task(self, run_id: str, position: int, *, result: str | None, error: str | None) -> bool | None:
+        """End a task that somebody else did; False if it was ended before, None if no run waits for it."""
+        ...
+
+    async def read_published(self, run_id: str, name: str) -> str | None:
+        """What a body has shown under a name, as JSON."""
         ...
 
 

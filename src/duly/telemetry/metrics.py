@@ -20,6 +20,7 @@ from duly.core.run import (
     RunStatus,
     SkippedWindows,
     Snoozed,
+    Suspended,
 )
 from duly.runtime.clock import Clock, SystemClock
 from duly.runtime.events import Observer
@@ -34,6 +35,7 @@ _OUTCOMES: Final[Mapping[type, str]] = {
     Lost: "lost",
     Released: "released",
     Snoozed: "snoozed",
+    Suspended: "suspended",
 }
 SKIP_REASONS: Final = (
     Reason.MISSED, Reason.TOO_LATE, Reason.EXCLUDED, Reason.OVERLAP, Reason.QUEUE_FULL,

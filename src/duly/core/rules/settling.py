@@ -20,6 +20,7 @@ from duly.core.run import (
     RunKind,
     RunStatus,
     Snoozed,
+    Suspended,
 )
 from duly.core.schedule import Cursor, Definition, ScheduleStatus
 from duly.core.timing import Every, Once
@@ -67,6 +68,7 @@ class PauseRequest:
 
 
 _CANCELLED = Finish(RunStatus.CANCELLED, Reason.CANCEL_REQUESTED)
+_SUSPENDED = Again(0, spends_attempt=False, error=None, outcome="suspended")
 _RELEASED = Again(0, spends_attempt=False, error=None, outcome="released", suspect=None)
 
 
@@ -90,6 +92,8 @@ def settle(
             decision = _RELEASED
         case Snoozed(for_ms):
             decision = Again(for_ms, spends_attempt=False, error=None, outcome="snoozed")
+        case Suspended():
+            decision = _SUSPENDED
         case unknown:
             assert_never(unknown)
     return _CANCELLED if cancel_requested and isinstance(decision, Again) else decision

@@ -9,6 +9,7 @@ from typing import Any
 from duly.core.rules.suspects import Room, Suspect, choose
 from duly.core.run import Claim
 from duly.core.schedule import Definition
+from duly.core.steps import WORKFLOW
 from duly.store.statements import Program, Row, group, query
 from duly.store.values import Claimed
 
@@ -24,7 +25,9 @@ def claim_runs(
     now: int, session: int, jobs: Sequence[str], limit: int, suspects: Room, definitions: Definitions
 ) -> Program[Claimed]:
     """Take up to ``limit`` due runs for a live session; see ``Claiming.claim_runs``."""
-    alive, lines = yield group(query("hold_session", session=session), query("ready_lines"))
+    workflows = any(job.startswith(WORKFLOW) for job in jobs)
+    wake = [query("wake_sleepers", now=now)] if workflows else []
+    alive, *_, lines = yield group(query("hold_session", session=session), *wake, query("ready_lines"))
     if not alive:
         return Claimed(now, [], alive=False)
     claims: list[Claim] = []
@@ -54,6 +57,8 @@ def claim_runs(
     if len(claims) < limit:
         opens = [gate.opens_at for gate in gates.values()]
         (next_due,) = (yield query("next_due", now=now))[0]
+        if workflows:
+            opens.append((yield query("next_alarm"))[0][0])
         next_due_at = min((at for at in (next_due, *opens) if at is not None), default=None)
     held_back = frozenset(name for name, gate in gates.items() if gate.full)
     return Claimed(now, claims, next_due_at=next_due_at, held_back=held_back)

@@ -38,7 +38,12 @@ def purge_history(
     rows = yield query("purge_history", finished_before=finished_before, limit=limit, statuses=wanted)
     if rows:
         ids = [row[0] for row in rows]
-        yield group(query("purge_attempts", ids=ids), query("purge_redrives", ids=ids), query("purge_owners", ids=ids))
+        yield group(
+            query("purge_attempts", ids=ids),
+            query("purge_redrives", ids=ids),
+            query("purge_owners", ids=ids),
+            query("purge_steps", ids=ids),
+        )
     return len(rows)
 
 

@@ -11,6 +11,7 @@ from duly.core.rules.firing import FireRules
 from duly.core.rules.overlap import Admission, admit_manual
 from duly.core.run import Hold, NewRun, Reason, Run, RunKind, RunStatus
 from duly.core.schedule import Schedule
+from duly.core.steps import WORKFLOW
 from duly.store.codec import read_open_run
 from duly.store.narrowing import owned
 from duly.store.statements import Program, Row, batch, columns, query
@@ -21,6 +22,7 @@ from .firing import NEW_RUN, new_run_row
 from .lanes import lock_lanes_of, release_lines
 from .moving import Ended, lock_cursors, move_schedules
 from .schedules import find_schedule
+from .stepping import tell_parents
 
 
 def trigger(
@@ -108,7 +110,13 @@ def request_cancel(now: int, run_id: str) -> Program[Run | None]:
         return run
     cursors = yield from lock_cursors([] if run.schedule_id is None else [run.schedule_id])
     lanes = (yield from lock_lanes_of([run_id])) if run.schedule_id is None else []
+    if run.job.startswith(WORKFLOW):
+        # The deepest first: the end of a child locks the child before its parent, and so do we.
+        for child_id, _ in (yield query("open_descendants", id=run_id)):
+            yield from cancel_waiting_runs(now, [child_id], Reason.CANCEL_REQUESTED)
     ended = yield from cancel_waiting_runs(now, [run_id], Reason.CANCEL_REQUESTED)
+    if ended and run.kind is RunKind.CHILD:
+        yield from tell_parents(now, ended)
     if ended and run.schedule_id in cursors:
         end = Ended(run.schedule_id, run.kind, RunStatus.CANCELLED)
         yield from move_schedules(now, [end], cursors, known={})

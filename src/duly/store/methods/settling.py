@@ -13,18 +13,34 @@ from typing import Any, assert_never
 
 from duly.core.rules.settling import Finish
 from duly.core.rules.settling import settle as decide
-from duly.core.run import Cancelled, Completed, Failed, Hold, Lost, Outcome, Reason, Released, RunStatus, Snoozed
-from duly.store.statements import Program, batch, columns
+from duly.core.run import (
+    Cancelled,
+    Completed,
+    Failed,
+    Hold,
+    Lost,
+    Outcome,
+    Reason,
+    Released,
+    RunKind,
+    RunStatus,
+    Snoozed,
+    Suspended,
+)
+from duly.store.statements import Program, batch, columns, query
 from duly.store.values import Settled, Settlement
 
 from .dying import Death, tell_of_deaths
 from .lanes import lock_lanes, release_lines
 from .moving import Ended, FiredUnder, lock_cursors, move_schedules
+from .stepping import tell_parents
 
 FINISH = ("id", "fence", "session", "status", "reason", "error", "result")
 RETURN = ("id", "fence", "session", "due_at", "attempt", "hold")
 _HOLD = {True: int(Hold.SUSPECT), False: int(Hold.NONE), None: None}
 _STATUS = {status.value: status for status in RunStatus}
+NEVER = 253_402_300_799_000
+"""When a run is due that waits for a message alone: at the end of the calendar."""
 ATTEMPT = ("run_id", "fence", "attempt", "outcome", "error", "started_at", "ended_at", "session")
 
 
@@ -76,6 +92,9 @@ def _settle(now: int, settlements: Sequence[Settlement]) -> Program[Settled]:
         released = yield from move_schedules(now, ends, cursors, known)
     if locked:
         released += yield from release_lines(locked)
+    children = [s.claim.id for s in settlements if s.claim.kind == RunKind.CHILD and s.claim.id in ended]
+    if children:
+        released += yield from tell_parents(now, children)
     return Settled(now, ended, lost, released + told)
 
 
@@ -111,6 +130,9 @@ def _decide_and_write(
         },
     )
     locked = {row[0]: row for row in rows}
+    sleepers = [s.claim.id for s in other if isinstance(s.outcome, Suspended) and s.claim.id in locked]
+    # Under the lock of the run: what comes in later wakes it, what came in before is seen here.
+    tops = dict((yield query("inbox_tops", ids=sleepers))) if sleepers else {}
     finishes: list[tuple[Any, ...]] = []
     returns: list[tuple[Any, ...]] = []
     attempts: list[tuple[Any, ...]] = []
@@ -137,7 +159,10 @@ def _decide_and_write(
                 deaths.append(Death(s.claim, attempt, reason, verdict.error))
         else:
             spent = attempt if verdict.spends_attempt else attempt - 1
-            returns.append((*guard, now + verdict.after_ms, spent, _HOLD[verdict.suspect]))
+            due_at, hold = now + verdict.after_ms, _HOLD[verdict.suspect]
+            if isinstance(s.outcome, Suspended) and tops.get(id, 0) <= s.outcome.seen:
+                due_at, hold = NEVER if s.outcome.wake_at is None else s.outcome.wake_at, int(Hold.SIGNAL)
+            returns.append((*guard, due_at, spent, hold))
         if verdict.error is not None:
             attempts.append((id, s.claim.fence, attempt, verdict.outcome, verdict.error, started_at, now, s.session))
     ended: dict[str, RunStatus] = {}
@@ -164,7 +189,7 @@ def _really_lost(missing: Sequence[Settlement]) -> Program[list[str]]:
 def _wrote(outcome: Outcome, mark: str, word: str | None, reason: str | None) -> bool:
     """Whether what is left of an attempt is what this outcome leaves; if not, recovery closed its fence before."""
     if mark == "returned":
-        return isinstance(outcome, Cancelled | Released | Snoozed)
+        return isinstance(outcome, Cancelled | Released | Snoozed | Suspended)
     if mark == "ended" and word == RunStatus.CANCELLED:
         return True
     match outcome:
@@ -176,7 +201,7 @@ def _wrote(outcome: Outcome, mark: str, word: str | None, reason: str | None) ->
             return word == RunStatus.FAILED and reason != Reason.LOST and (reason != Reason.TIMEOUT or timed_out)
         case Lost():
             return word == "lost" if mark == "tried" else reason == Reason.LOST
-        case Cancelled() | Released() | Snoozed():
+        case Cancelled() | Released() | Snoozed() | Suspended():
             return False
         case unknown:
             assert_never(unknown)

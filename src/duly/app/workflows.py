@@ -1,0 +1,165 @@
+"""``app.workflows``: start runs of workflows, send them signals, ask what they show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from duly.config import Settings
+from duly.core.errors import NotFound, ValidationFailed, WorkflowUnknown
+from duly.core.ids import is_id, named_run_id
+from duly.core.run import Run
+from duly.core.schedule import DEFAULT_QUEUE, DEFAULT_TIMEOUT_MS
+from duly.core.steps import Step, handler_name
+from duly.store.sql import SqlStore
+from duly.store.values import NewRequest
+from duly.workflow.definition import Workflow, Workflows
+
+from .checking import check_priority, check_queue, check_text, not_found
+from .payload import encode_payload
+from .runs import Runs
+
+_decode = msgspec.json.Decoder().decode
+
+
+class WorkflowRuns:
+    """Runs of workflows. Wherever a run is asked for, its id is accepted, and the name that it was started under."""
+
+    def __init__(self, store: SqlStore, settings: Settings, known: Workflows, runs: Runs) -> None:
+        self._store = store
+        self._settings = settings
+        self._known = known
+        self._runs = runs
+
+    async def start(
+        self,
+        workflow: str | Workflow,
+        input: Any = None,
+        *,
+        id: str | None = None,
+        version: str | None = None,
+        queue: str = DEFAULT_QUEUE,
+        priority: int = 0,
+        tenant: str = "",
+        connection: Any = None,
+    ) -> Run:
+        """Ask for a run of a workflow; started again with the same ``id`` it is the same run.
+
+        Without ``version`` the worker that begins it takes the newest it knows. A workflow or a version that neither
+        this app nor a live worker knows is refused.
+        """
+        name = workflow.name if isinstance(workflow, Workflow) else workflow
+        known = await self._check(name, version)
+        if known is not None:
+            known.read_input(input)
+        request = NewRequest(
+            id=self._id(id, tenant),
+            job=handler_name(name, version),
+            payload=encode_payload(input, self._settings.payload_limit),
+            queue=check_queue(queue),
+            priority=check_priority(priority),
+            max_attempts=self._settings.default_max_attempts,
+            timeout_ms=DEFAULT_TIMEOUT_MS,
+            tenant=check_text(tenant, "tenant", 128) or "",
+        )
+        return await self._runs.submit(request, connection=connection)
+
+    async def signal(self, run: str, name: str, payload: Any = None) -> None:
+        """Send a signal; it is kept until the run waits for it. Refused once the run has ended."""
+        run_id = await self._resolve(run)
+        body = encode_payload(payload, self._settings.payload_limit)
+        if not await self._store.signal_run(run_id, _name(name), body):
+            await self._raise_why(run, run_id)
+        self._runs.wake()
+
+    async def signal_with_start(
+        self, workflow: str | Workflow, name: str, payload: Any = None, *, id: str, input: Any = None
+    ) -> Run:
+        """Start a run unless one of that ``id`` is open, and send it a signal."""
+        run = await self.start(workflow, input, id=id)
+        await self.signal(run.id, name, payload)
+        return run
+
+    async def query(self, run: str, name: str) -> Any:
+        """The newest value that a run has shown with ``ctx.publish``; None if it has shown none."""
+        run_id = await self._resolve(run)
+        value = await self._store.read_published(run_id, _name(name))
+        if value is None and await self._store.get_run(run_id) is None:
+            raise not_found("run", run)
+        return None if value is None else _decode(value)
+
+    async def steps(self, run: str) -> list[Step]:
+        """What is recorded of a run, by position."""
+        run_id = await self._resolve(run)
+        journal = await self._store.read_journal(run_id)
+        if not journal.steps and await self._store.get_run(run_id) is None:
+            raise not_found("run", run)
+        return journal.steps
+
+    async def publish(self, event: str, payload: Any = None) -> int:
+        """Tell every run that waits for this event; answers how many."""
+        told = await self._store.publish_event(_name(event), encode_payload(payload, self._settings.payload_limit))
+        self._runs.wake()
+        return told
+
+    async def complete_task(self, token: str, result: Any = None) -> bool:
+        """End a task that was handed out; False if it has ended before."""
+        return await self._end_task(token, encode_payload(result, self._settings.payload_limit), None)
+
+    async def fail_task(self, token: str, error: str) -> bool:
+        """End a task that was handed out with an error, which is raised in the body."""
+        return await self._end_task(token, None, check_text(error, "error", 4000) or "failed")
+
+    async def _end_task(self, token: str, result: str | None, error: str | None) -> bool:
+        run_id, _, position = token.rpartition(":") if isinstance(token, str) else ("", "", "")
+        if not is_id(run_id) or not position.isdigit():
+            raise NotFound(f"token is {token!r}; expected one that ctx.task has given out", token=token)
+        ended = await self._store.end_task(run_id, int(position), result=result, error=error)
+        if ended is None:
+            raise NotFound(f"no run waits for the task of token {token!r}", token=token)
+        self._runs.wake()
+        return ended
+
+    async def _check(self, name: str, version: str | None) -> Workflow | None:
+        known = self._known.get(name, version) if isinstance(name, str) else None
+        if known is not None:
+            return known
+        wanted = handler_name(str(name), version)
+        for instance in await self._store.list_instances():
+            if wanted in instance.jobs:
+                return None
+        versions = self._known.versions(str(name))
+        here = f"; this app knows version {', '.join(versions)}" if versions else ""
+        of = "" if version is None else f" in version {version!r}"
+        raise WorkflowUnknown(
+            f"workflow {name!r}{of} is known neither to this app nor to a live worker{here}",
+            field="workflow" if version is None or not versions else "version",
+            got=name if version is None else version,
+            expected="a registered workflow",
+        )
+
+    def _id(self, id: str | None, tenant: str) -> str:
+        if id is None:
+            return self._runs.new_id()
+        if not isinstance(id, str) or not 1 <= len(id) <= 200 or not id.isprintable():
+            raise ValidationFailed(f"id is {id!r}; expected 1 to 200 printable characters", field="id", got=id)
+        return id if is_id(id) else named_run_id(tenant, id)
+
+    async def _resolve(self, ref: str) -> str:
+        run_id = await self._runs._resolve(ref)
+        if run_id is None:
+            raise not_found("run", ref)
+        return run_id
+
+    async def _raise_why(self, ref: str, run_id: str) -> None:
+        run = await self._store.get_run(run_id)
+        if run is None:
+            raise not_found("run", ref)
+        raise ValidationFailed(f"run {run_id} has ended as {run.status.value}; nobody waits for a signal there")
+
+
+def _name(name: Any) -> str:
+    if not isinstance(name, str) or not 1 <= len(name) <= 200:
+        raise ValidationFailed(f"name is {name!r}; expected 1 to 200 characters", field="name", got=name)
+    return name

@@ -1,0 +1,95 @@
+"""The record of a workflow: a row for each thing its body asked for, and the messages that wait for it.
+
+A row is asked for once and ends once. The order of the ends (``seq``) is what a replay goes by: it feeds the body one
+end after the other, so a body without clock, luck and I/O of its own comes to the same place again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+WORKFLOW = "workflow:"
+START = 0
+"""The position of the row that says when a run began, and on which version."""
+
+
+class StepKind(StrEnum):
+    START = "start"
+    STEP = "step"
+    SLEEP = "sleep"
+    SIGNAL = "signal"
+    EVENT = "event"
+    CHILD = "child"
+    SPAWN = "spawn"
+    TASK = "task"
+    VALUE = "value"
+    PATCH = "patch"
+    UNDO = "undo"
+
+
+class StepStatus(StrEnum):
+    ASKED = "asked"
+    DONE = "done"
+    FAILED = "failed"
+
+
+@dataclass(slots=True, kw_only=True)
+class Step:
+    """One row. Instants in epoch ms; ``result`` and ``log`` are JSON.
+
+    ``due_at`` is when a sleep ends, a wait is given up or a failed try is repeated; ``attempt`` counts the tries.
+    """
+
+    position: int
+    kind: StepKind
+    name: str
+    status: StepStatus = StepStatus.ASKED
+    seq: int | None = None
+    attempt: int = 0
+    due_at: int | None = None
+    result: str | None = None
+    error: str | None = None
+    log: str | None = None
+    asked_at: int
+    done_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Something sent to a run: a signal, or the end of what it waits for. ``n`` gives the order of arrival."""
+
+    n: int
+    kind: StepKind
+    name: str
+    body: str | None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """What the store knows of a run after a record or a read: new messages, and whether a cancel was asked for."""
+
+    now: int
+    messages: list[Message] = field(default_factory=list)
+    cancelled: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Journal(Recorded):
+    """All that is recorded of a run."""
+
+    steps: list[Step] = field(default_factory=list)
+
+
+def handler_name(workflow: str, version: str | None = None) -> str:
+    """The name under which workers claim the runs of a workflow: of one version, or of any before it is chosen."""
+    return f"{WORKFLOW}{workflow}" if version is None else f"{WORKFLOW}{workflow}@{version}"
+
+
+def parse_handler(job: str) -> tuple[str, str | None] | None:
+    """Read a handler's name back: the workflow and its version; None for what is no workflow."""
+    if not job.startswith(WORKFLOW):
+        return None
+    name, at, version = job.removeprefix(WORKFLOW).partition("@")
+    return name, version if at else None

@@ -1,0 +1,43 @@
+"""The record of workflows, bound to its programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from duly.core.steps import Journal, Recorded, StepKind
+from duly.store.journal import Record
+from duly.store.methods import stepping
+from duly.store.statements import Program
+
+from .base import Bound
+
+
+class BoundStepping(Bound):
+    """``protocol.Stepping`` on a driver."""
+
+    async def record_steps(self, records: Sequence[Record]) -> list[Recorded | None]:
+        recorded = await self._write(partial(stepping.record_steps, records=records))
+        if any(record.children for record in records):
+            self.driver.hint("runs")
+        return recorded
+
+    async def read_journal(self, run_id: str) -> Journal:
+        return await self._read(partial(stepping.read_journal, run_id=run_id))
+
+    async def signal_run(self, run_id: str, name: str, body: str | None, *, connection: Any = None) -> bool:
+        sent = [(run_id, StepKind.SIGNAL, name, body, None)]
+        return bool(await self._write_and_hint("runs", partial(stepping.send, sent=sent), connection))
+
+    async def publish_event(self, name: str, body: str | None) -> int:
+        return await self._write_and_hint("runs", partial(stepping.publish_event, name=name, body=body), None)
+
+    async def end_task(self, run_id: str, position: int, *, result: str | None, error: str | None) -> bool | None:
+        def ended(now: int) -> Program[bool | None]:
+            return stepping.end_task(now, run_id, position, result, error)
+
+        return await self._write_and_hint("runs", ended, None)
+
+    async def read_published(self, run_id: str, name: str) -> str | None:
+        return await self._read(partial(stepping.read_published, run_id=run_id, name=name))

@@ -1,0 +1,5 @@
+SELECT c.parent_id::text, c.position, h.status, h.result, h.error
+FROM duly_children AS c
+JOIN duly_history AS h ON h.id = c.run_id
+WHERE c.run_id = ANY (:ids::uuid[])
+ORDER BY c.parent_id, c.position

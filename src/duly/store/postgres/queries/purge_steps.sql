@@ -1,0 +1,8 @@
+WITH messages AS (
+    DELETE FROM duly_inbox WHERE run_id = ANY (:ids::uuid[])
+), published AS (
+    DELETE FROM duly_published WHERE run_id = ANY (:ids::uuid[])
+), children AS (
+    DELETE FROM duly_children WHERE run_id = ANY (:ids::uuid[])
+)
+DELETE FROM duly_steps WHERE run_id = ANY (:ids::uuid[])

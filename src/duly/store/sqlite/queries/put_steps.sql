@@ -1,0 +1,9 @@
+-- What has ended stays as it was recorded first.
+INSERT INTO duly_steps (run_id, position, seq, kind, name, status, attempt, due_at, result, error, log, asked_at, done_at)
+VALUES (
+    :run_id, :position, :seq, :kind, :name, :status, :attempt, :due_at, :result, :error, :log, :asked_at, :done_at
+)
+ON CONFLICT (run_id, position) DO UPDATE SET
+    seq = excluded.seq, status = excluded.status, attempt = excluded.attempt, due_at = excluded.due_at,
+    result = excluded.result, error = excluded.error, log = excluded.log, done_at = excluded.done_at
+WHERE duly_steps.status = 'asked'

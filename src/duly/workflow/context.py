@@ -1,0 +1,237 @@
+"""What the body of a workflow is given: everything it may do besides plain computing."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import uuid
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, timedelta
+from hashlib import blake2b
+from typing import Any, Literal, NoReturn
+
+import msgspec
+
+from duly.core.errors import GatherFailed, StepFailed, ValidationFailed
+from duly.core.ids import child_run_id
+from duly.core.instants import to_datetime, to_ms
+from duly.core.policy import Retry
+from duly.core.steps import StepKind
+from duly.core.timing.duration import parse_duration
+from duly.engine.context import RunContext
+from duly.engine.job import Call, Job
+
+from .body import Body
+from .doing import ChildWork, StepWork, undo_call
+
+_ONCE = Retry(max_attempts=1)
+
+
+class ContinueAsNew(BaseException):
+    """Ends a body: the run goes on as a new one, with a clean record."""
+
+    def __init__(self, input: Any) -> None:
+        super().__init__("continued as a new run")
+        self.input = input
+
+
+class WorkflowContext:
+    """One run of a workflow, as its body sees it. All of it is the same in every replay."""
+
+    def __init__(self, body: Body, run: RunContext, version: str, live_now: Callable[[], int]) -> None:
+        self._body = body
+        self._run = run
+        self._live_now = live_now
+        self.version = version
+        self._random = random.Random(blake2b(run.id.encode(), digest_size=8).digest())  # noqa: S311 - to be repeated
+
+    @property
+    def id(self) -> str:
+        return self._run.id
+
+    @property
+    def schedule_key(self) -> str | None:
+        return self._run.schedule_key
+
+    @property
+    def window_key(self) -> str | None:
+        return self._run.window_key
+
+    @property
+    def scheduled_at(self) -> datetime:
+        return self._run.scheduled_at
+
+    @property
+    def replaying(self) -> bool:
+        """Whether the body is being brought back to where it was: log lines can be left out then."""
+        return self._body.replaying
+
+    def now(self) -> datetime:
+        """The time, as of what happened last in this run; the same in every replay."""
+        return to_datetime(self._body.now)
+
+    def random(self) -> float:
+        """A number from 0 up to 1; the same in every replay."""
+        return self._random.random()
+
+    def uuid(self) -> str:
+        """A random UUID; the same in every replay."""
+        return str(uuid.UUID(int=self._random.getrandbits(128), version=4))
+
+    def side_effect(self, make: Callable[[], Any]) -> Any:
+        """Call a function once for good, and record what it answers (plain JSON values)."""
+        return self._body.value(getattr(make, "__name__", "value"), make)
+
+    def patched(self, id: str) -> bool:
+        """True for runs that reach this place first under the new code, False for those that passed it before."""
+        return self._body.patched(_text(id, "a patch"))
+
+    def deprecate_patch(self, id: str) -> None:
+        """Say that no run without the patch is left: its marker may be there, and decides nothing any more."""
+        self._body.patched(_text(id, "a patch"))
+
+    def step(
+        self,
+        name: str | Call | Job[..., ..., Any],
+        function: Callable[..., Any] | Call | None = None,
+        *args: Any,
+        retry: Retry | None = None,
+        timeout: float | None = None,
+        compensate: Callable[..., Any] | None = None,
+        queue: str | None = None,
+        **kwargs: Any,
+    ) -> Awaitable[Any]:
+        """Call a function, async or not, once for good: what it answers is recorded, and never called again for.
+
+        It is tried once unless ``retry`` allows more. ``compensate`` undoes it if the run fails later: it is called
+        with the step's answer and its arguments. With ``queue`` a registered job is run as a run of its own.
+        """
+        given = name if isinstance(name, Call | Job) else function
+        if isinstance(given, Call):
+            title = name if isinstance(name, str) else given.job
+            work: Any = StepWork(title, None, given, (), {}, retry or _ONCE, timeout, queue)
+        else:
+            if not callable(given):
+                raise ValidationFailed(f"step {name!r} is {given!r}; expected a function or a bound job")
+            title = name if isinstance(name, str) else given.name  # type: ignore[attr-defined]  # a job
+            work = StepWork(title, given, None, args, kwargs, retry or _ONCE, timeout, queue)
+        if queue is not None and work.call is None:
+            raise ValidationFailed(
+                f"step {title!r} has queue={queue!r}, which takes a registered job: ctx.step(job.bind(...), queue=...)",
+                field="queue",
+            )
+        undo = None if compensate is None else undo_call(compensate, work)
+        return self._body.ask(StepKind.STEP, _text(title, "a step"), work=work, undo=undo)
+
+    def sleep(
+        self,
+        duration: float | str | timedelta | None = None,
+        *,
+        seconds: float = 0,
+        minutes: float = 0,
+        hours: float = 0,
+        days: float = 0,
+    ) -> Awaitable[None]:
+        """Wait that long, through restarts; nothing is held meanwhile. The instant is fixed the first time."""
+        extra = timedelta(seconds=seconds, minutes=minutes, hours=hours, days=days) // timedelta(milliseconds=1)
+        ms = (0 if duration is None else _milliseconds(duration)) + extra
+        return self._body.ask(StepKind.SLEEP, "sleep", due_at=lambda: self._live_now() + max(0, ms))
+
+    def sleep_until(self, instant: datetime) -> Awaitable[None]:
+        """Wait until an instant."""
+        at = to_ms(instant, "instant")
+        return self._body.ask(StepKind.SLEEP, "sleep", due_at=lambda: at)
+
+    def wait_for_signal(self, name: str, *, timeout: float | str | timedelta | None = None) -> Awaitable[Any]:
+        """Wait for the next signal of that name; those that came before are kept. SignalTimeout when time is over."""
+        return self._body.ask(StepKind.SIGNAL, _text(name, "a signal"), due_at=lambda: self._until(timeout))
+
+    def wait_for_event(self, name: str, *, timeout: float | str | timedelta | None = None) -> Awaitable[Any]:
+        """Wait for an event that is published from now on."""
+        return self._body.ask(StepKind.EVENT, _text(name, "an event"), due_at=lambda: self._until(timeout))
+
+    def task(
+        self,
+        name: str,
+        dispatch: Callable[[str], Any] | None = None,
+        *,
+        timeout: float | str | timedelta | None = None,
+    ) -> Awaitable[Any]:
+        """Hand something out to be done elsewhere: ``dispatch`` is given the token that completes it."""
+        token = task_token(self.id, self._body.next_position)
+        work = None
+        if dispatch is not None:
+            work = StepWork(name, dispatch, None, (token,), {}, _ONCE, None, None)
+        return self._body.ask(StepKind.TASK, _text(name, "a task"), due_at=lambda: self._until(timeout), work=work)
+
+    def publish(self, name: str, value: Any) -> None:
+        """Show a value to whoever asks for it; the newest counts."""
+        if not self._body.replaying:
+            self._body.news.published[_text(name, "a value")] = msgspec.json.encode(value).decode()
+
+    def child(self, workflow: str, input: Any = None, *, version: str | None = None) -> Awaitable[Any]:
+        """Start another workflow and wait for its end, its answer; StepFailed if it fails."""
+        work = ChildWork(workflow, input, version, self._child_id())
+        return self._body.ask(StepKind.CHILD, _text(workflow, "a workflow"), work=work)
+
+    def start_child(self, workflow: str, input: Any = None, *, version: str | None = None) -> str:
+        """Start another workflow and do not wait for it; answers its run's id."""
+        id = self._child_id()
+        self._body.spawn(_text(workflow, "a workflow"), lambda position: ChildWork(workflow, input, version, id))
+        return id
+
+    async def all(
+        self, workflow: str, inputs: Sequence[Any], *, mode: Literal["wait_all", "fail_fast"] = "wait_all"
+    ) -> list[Any]:
+        """Start a workflow once for each input; their answers in the order of the inputs.
+
+        ``wait_all`` raises GatherFailed with all failures, ``fail_fast`` raises at the first.
+        """
+        if mode not in ("wait_all", "fail_fast"):
+            raise ValidationFailed(f"mode is {mode!r}; expected wait_all or fail_fast", field="mode", got=mode)
+        ids, waits = [], []
+        for input in inputs:
+            ids.append(self._child_id())
+            waits.append(self.child(workflow, input))
+        if mode == "fail_fast":
+            return list(await asyncio.gather(*waits))
+        ends = await asyncio.gather(*waits, return_exceptions=True)
+        failures = [
+            (index, ids[index], end.error if isinstance(end, StepFailed) else str(end))
+            for index, end in enumerate(ends)
+            if isinstance(end, BaseException)
+        ]
+        if failures:
+            raise GatherFailed(failures)
+        return list(ends)
+
+    def continue_as_new(self, input: Any = None) -> NoReturn:
+        """End this run and go on as a new one with a clean record."""
+        raise ContinueAsNew(input)
+
+    def _child_id(self) -> str:
+        return child_run_id(self.id, self._body.next_position, self._body.now)
+
+    def _until(self, timeout: float | str | timedelta | None) -> int | None:
+        return None if timeout is None else self._live_now() + _milliseconds(timeout)
+
+
+def task_token(run_id: str, position: int) -> str:
+    """The token that completes what a body handed out at a position."""
+    return f"{run_id}:{position}"
+
+
+def _milliseconds(duration: float | str | timedelta) -> int:
+    if isinstance(duration, str):
+        return parse_duration(duration)
+    if isinstance(duration, timedelta):
+        return duration // timedelta(milliseconds=1)
+    if isinstance(duration, bool) or not isinstance(duration, int | float):
+        raise ValidationFailed(f"duration is {duration!r}; expected seconds, '5m' or a timedelta", got=duration)
+    return round(duration * 1000)
+
+
+def _text(name: Any, what: str) -> str:
+    if not isinstance(name, str) or not 1 <= len(name) <= 200:
+        raise ValidationFailed(f"the name of {what} is {name!r}; expected 1 to 200 characters", got=name)
+    return name

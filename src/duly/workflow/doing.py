@@ -1,0 +1,237 @@
+"""What a worker does for a body: call a function under its timeout, or make a run of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from duly.core.errors import ConfigurationError, Fatal
+from duly.core.policy import Retry
+from duly.core.rules.backoff import delay_ms
+from duly.core.steps import Step, StepStatus
+from duly.engine.job import Call
+from duly.engine.outcomes import describe
+from duly.engine.registry import Registry
+from duly.runtime.clock import Clock
+
+from .body import Done
+
+_encode = msgspec.json.Encoder().encode
+LOG_LINES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class StepWork:
+    """A function to be called, or a job that was bound to its arguments."""
+
+    name: str
+    function: Callable[..., Any] | None
+    call: Call | None
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    retry: Retry
+    timeout: float | None
+    queue: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChildWork:
+    """A workflow to be started, or a job in a queue; its run has this id."""
+
+    workflow: str
+    input: Any
+    version: str | None
+    id: str
+
+
+@dataclass(slots=True)
+class StepContext:
+    """The step that is being done, for the function that does it: ``duly.current_step()``.
+
+    ``id`` is the same on every try: use it as the idempotency key of what you call.
+    """
+
+    id: str
+    name: str
+    attempt: int
+    lines: list[tuple[str, str]] = field(default_factory=list)
+
+    def log(self, message: str, level: str = "info") -> None:
+        """Keep a line with the step."""
+        if len(self.lines) < LOG_LINES:
+            self.lines.append((level, str(message)[:1000]))
+
+
+_current: contextvars.ContextVar[StepContext | None] = contextvars.ContextVar("duly_step", default=None)
+
+
+def current_step() -> StepContext | None:
+    """The step that this code is called for; None outside of one."""
+    return _current.get()
+
+
+class Hands:
+    """Does the work of steps, and puts its end into their rows."""
+
+    def __init__(
+        self, run_id: str, registry: Registry, clock: Clock, now: Callable[[], int], result_limit: int
+    ) -> None:
+        self._run_id = run_id
+        self._registry = registry
+        self._clock = clock
+        self._now = now
+        self._result_limit = result_limit
+
+    async def do(self, step: Step, work: StepWork) -> Step:
+        """Try once; the answer is the row of its end, or of the wait for the next try."""
+        attempt = step.attempt + 1
+        context = StepContext(f"{self._run_id}:{step.position}", work.name, attempt)
+        try:
+            output = await self._limited(work, context)
+            result = self._written(output)
+        except Exception as error:  # noqa: BLE001 - around a user's function: whatever it raises is its end
+            return self._failed(step, work, attempt, error, context)
+        return self._ended(step, attempt, context, StepStatus.DONE, result=result)
+
+    def _failed(self, step: Step, work: StepWork, attempt: int, error: Exception, context: StepContext) -> Step:
+        text = describe(error)
+        if isinstance(error, Fatal | _Unkept) or attempt >= work.retry.max_attempts:
+            return self._ended(step, attempt, context, StepStatus.FAILED, error=text)
+        wait = delay_ms(work.retry, attempt, context.id)
+        return Step(
+            position=step.position,
+            kind=step.kind,
+            name=step.name,
+            attempt=attempt,
+            due_at=self._now() + wait,
+            error=text,
+            log=_lines(context),
+            asked_at=step.asked_at,
+        )
+
+    def _ended(
+        self,
+        step: Step,
+        attempt: int,
+        context: StepContext,
+        status: StepStatus,
+        result: str | None = None,
+        error: str | None = None,
+    ) -> Step:
+        return Step(
+            position=step.position,
+            kind=step.kind,
+            name=step.name,
+            status=status,
+            attempt=attempt,
+            result=result,
+            error=error,
+            log=_lines(context),
+            asked_at=step.asked_at,
+            done_at=self._now(),
+        )
+
+    async def _limited(self, work: StepWork, context: StepContext) -> Any:
+        task = asyncio.get_running_loop().create_task(self._call(work, context))
+        if work.timeout is None:
+            return await _and_its_cancel(task)
+        over = asyncio.Event()
+        task.add_done_callback(lambda _: over.set())
+        try:
+            await self._clock.wait(over, work.timeout)
+        finally:
+            if not task.done():
+                task.cancel()
+        if not task.done() or task.cancelled():
+            raise TimeoutError(f"the step took longer than its timeout of {work.timeout:g} s")
+        return task.result()
+
+    async def _call(self, work: StepWork, context: StepContext) -> Any:
+        _current.set(context)
+        function, args, kwargs = self._function(work)
+        if inspect.iscoroutinefunction(function):
+            return await function(*args, **kwargs)
+        output = await asyncio.to_thread(function, *args, **kwargs)
+        return await output if inspect.isawaitable(output) else output
+
+    def _function(self, work: StepWork) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
+        if work.call is None:
+            assert work.function is not None
+            function = getattr(work.function, "function", work.function)  # of a job, the function itself
+            return function, work.args, work.kwargs
+        handler = self._registry.get(work.call.job)
+        if handler is None:
+            raise ConfigurationError(f"step {work.name!r} calls job {work.call.job!r}, which this app does not know")
+        if handler.arguments.context is not None:
+            raise ConfigurationError(
+                f"step {work.name!r} calls job {work.call.job!r}, which takes a run; give it queue=, or call a plain"
+                " function"
+            )
+        return handler.function, (), handler.arguments.decode(work.call.payload)
+
+    def _written(self, output: Any) -> str | None:
+        if output is None:
+            return None
+        try:
+            result = _encode(output)
+        except (TypeError, ValueError, OverflowError, RecursionError) as error:
+            raise _Unkept(f"the step's answer is not JSON: {error}; return plain values") from None
+        if len(result) > self._result_limit:
+            raise _Unkept(
+                f"the step's answer has {len(result)} bytes; at most {self._result_limit} are kept: store it elsewhere"
+                " and return a reference"
+            )
+        return result.decode()
+
+    async def undo(self, done: Done, row: Step) -> Step:
+        """Undo one step, once."""
+        work = StepWork(row.name, done.undo, None, (done.output,), {}, _UNDO, None, None)
+        return await self.do(row, work)
+
+
+_UNDO = Retry(max_attempts=3, delay=1)
+
+
+class _Unkept(Exception):
+    """What a step answered cannot be kept; doing it again would not help."""
+
+
+async def _and_its_cancel(task: asyncio.Task[Any]) -> Any:
+    try:
+        return await task
+    except asyncio.CancelledError:
+        task.cancel()
+        raise
+
+
+def undo_call(compensate: Callable[..., Any], work: StepWork) -> Callable[[Any], Any]:
+    """A function of the step's answer that calls ``compensate`` with as much as it takes: the answer, the arguments.
+
+    One that needs nothing but ``output`` and ``input`` is given those by name.
+    """
+    given = getattr(compensate, "function", compensate)
+    signature = inspect.signature(given)
+    needed = {p.name for p in signature.parameters.values() if p.default is p.empty}
+    named = {"output", "input"} & signature.parameters.keys() if needed <= {"output", "input"} else set()
+    places = [p for p in signature.parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    endless = any(p.kind is p.VAR_POSITIONAL for p in signature.parameters.values())
+    args = work.args if work.call is None else (work.call.payload,)
+
+    def undo(output: Any) -> Any:
+        if named:
+            values = {"output": output, "input": args[0] if len(args) == 1 else list(args)}
+            return given(**{name: values[name] for name in named})
+        offered = (output, *args)
+        return given(*(offered if endless else offered[: len(places)]))
+
+    return undo
+
+
+def _lines(context: StepContext) -> str | None:
+    return _encode(context.lines).decode() if context.lines else None

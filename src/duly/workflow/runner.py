@@ -1,0 +1,330 @@
+"""One stint at a run: bring the body back to where it was, go on until it waits for something far away, or ends.
+
+The body is pure, so it runs ahead of the record: one record carries the end of a step and what the body then asked
+for, and only after it the next functions are called. A crash before the record costs the steps that were being done,
+never one that was recorded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from duly.core.errors import LeaseLost, StepFailed
+from duly.core.ids import named_run_id
+from duly.core.run import Cancelled, Failed, Outcome, Suspended
+from duly.core.steps import START, Journal, Message, Recorded, Step, StepKind, StepStatus, handler_name
+from duly.engine.context import RunContext
+from duly.engine.outcomes import describe
+from duly.store.journal import Child, Record
+from duly.store.values import NewRequest
+
+from .body import TIMED_OUT, Ask, Body
+from .context import ContinueAsNew, WorkflowContext
+from .definition import Workflow
+from .doing import ChildWork, Hands, StepWork
+from .world import World
+
+_encode = msgspec.json.Encoder().encode
+_DELIVERED = (StepKind.SIGNAL, StepKind.EVENT)
+_ADDRESSED = (StepKind.CHILD, StepKind.TASK)
+_TIMED = (StepKind.SIGNAL, StepKind.EVENT, StepKind.TASK)
+
+
+class Stint:
+    """The work of one claim on one run of a workflow."""
+
+    def __init__(self, workflow: Workflow, run: RunContext, world: World) -> None:
+        self._workflow = workflow
+        self._run = run
+        self._world = world
+        self._base: tuple[int, float] = (world.clock.now(), world.clock.steady())
+        self._messages: list[Message] = []
+        self._seen = 0
+        self._taken: list[int] = []
+        self._begun: dict[asyncio.Task[Step], int] = {}
+        self._children: list[Child] = []
+        self._hands = Hands(run.id, world.registry, world.clock, self.now, world.result_limit)
+
+    def now(self) -> int:
+        """The store's time, as far as it is known here."""
+        at, steady = self._base
+        return at + round((self._world.clock.steady() - steady) * 1000)
+
+    async def run(self) -> Outcome | Any:
+        """Go on as far as it goes; the answer is the body's own, or an outcome."""
+        journal = Journal(now=self.now())
+        if self._run.fence > 1:
+            journal = await self._world.read_journal(self._run.id)
+            self._hear(journal)
+        body = self._revive(journal)
+        try:
+            return await self._go_on(body, journal)
+        finally:
+            for task in self._begun:
+                task.cancel()
+
+    def _revive(self, journal: Journal) -> Body:
+        start = next((step for step in journal.steps if step.position == START), None)
+        body = Body(self._run.id, journal.steps, self.now() if start is None else start.asked_at)
+        if start is None:
+            body.news.steps[START] = Step(
+                position=START,
+                kind=StepKind.START,
+                name=self._workflow.version,
+                status=StepStatus.DONE,
+                asked_at=body.now,
+                done_at=body.now,
+            )
+        context = WorkflowContext(body, self._run, self._workflow.version, self.now)
+        given = (context, self._workflow.read_input(self._run.payload)) if self._workflow.takes_input else (context,)
+        outside(lambda: body.start(self._workflow.function(*given)))
+        return body
+
+    async def _go_on(self, body: Body, journal: Journal) -> Outcome | Any:
+        while True:
+            if body.broken is None:
+                self._feed_what_has_come(body)
+            if body.broken is not None:
+                return Failed(describe(body.broken), fatal=True, cause=body.broken)
+            assert body.task is not None
+            if not await self._record(body):
+                return Cancelled()
+            if body.task.done():
+                return await self._end(body, journal, body.task)
+            self._begin(body)
+            if self._begun:
+                await self._wait_for_one(body)
+                continue
+            wake_at = min((a.step.due_at for a in body.waiting.values() if a.step.due_at is not None), default=None)
+            if wake_at is not None and wake_at <= self.now():
+                continue
+            if not body.waiting:
+                return Failed("the body waits for nothing that duly knows of; await ctx.step, ctx.sleep, …", fatal=True)
+            if not self._can_be_delivered(body):
+                return Suspended(wake_at, self._seen)
+
+    # What has come: messages, and instants.
+
+    def _hear(self, recorded: Recorded) -> None:
+        self._base = (recorded.now, self._world.clock.steady())
+        known = {message.n for message in self._messages}
+        self._messages += [message for message in recorded.messages if message.n not in known]
+        self._seen = max([self._seen, *(message.n for message in recorded.messages)])
+
+    def _feed_what_has_come(self, body: Body) -> None:
+        """Feed the body, one after another, what it waits for and what is there. It may ask for more meanwhile."""
+        while body.broken is None and body.task is not None and not body.task.done():
+            end = self._next_end(body)
+            if end is None:
+                return
+            self._feed(body, end)
+
+    def _feed(self, body: Body, end: Step) -> None:
+        end.seq = body.seq
+        body.news.steps[end.position] = end
+        outside(lambda: body.feed(end))
+
+    def _next_end(self, body: Body) -> Step | None:
+        for _, ask in sorted(body.waiting.items()):
+            message = self._message_for(ask)
+            if message is not None:
+                self._messages.remove(message)
+                self._taken.append(message.n)
+                status = StepStatus.DONE if message.error is None else StepStatus.FAILED
+                return self._ended(ask.step, status, message.body, message.error)
+            due = ask.step.due_at is not None and ask.step.due_at <= self.now()
+            if due and ask.step.kind is StepKind.SLEEP:
+                return self._ended(ask.step, StepStatus.DONE)
+            if due and ask.step.kind in _TIMED:
+                return self._ended(ask.step, StepStatus.FAILED, error=TIMED_OUT)
+        return None
+
+    def _message_for(self, ask: Ask) -> Message | None:
+        kind, name = ask.step.kind, ask.step.name
+        if kind in _ADDRESSED or (kind is StepKind.STEP and _queued(ask)):
+            kind, name = StepKind.TASK if kind is StepKind.TASK else StepKind.CHILD, str(ask.step.position)
+        elif kind not in _DELIVERED:
+            return None
+        return next((m for m in self._messages if m.kind is kind and m.name == name), None)
+
+    def _can_be_delivered(self, body: Body) -> bool:
+        return any(self._message_for(ask) is not None for ask in body.waiting.values())
+
+    def _ended(self, step: Step, status: StepStatus, result: str | None = None, error: str | None = None) -> Step:
+        return replace(step, status=status, result=result, error=error, done_at=self.now())
+
+    # What is to be done: functions to call, children to start.
+
+    def _begin(self, body: Body) -> None:
+        """Start the work of what was asked for and is recorded, unless it waits for its next try."""
+        doing = set(self._begun.values())
+        for position, ask in sorted(body.waiting.items()):
+            waits = ask.step.due_at is not None and ask.step.due_at > self.now() and ask.step.kind is StepKind.STEP
+            if position in doing or waits or not isinstance(ask.work, StepWork) or _queued(ask):
+                continue
+            if ask.step.kind is StepKind.TASK and ask.step.attempt:
+                continue  # it was handed out; its end comes as a message
+            task = asyncio.get_running_loop().create_task(self._hands.do(ask.step, ask.work))
+            self._begun[task] = position
+
+    async def _wait_for_one(self, body: Body) -> None:
+        """Wait until something that is being done has ended, or until an instant has come that the body waits for."""
+        dues = [
+            a.step.due_at
+            for p, a in body.waiting.items()
+            if a.step.due_at is not None and p not in self._begun.values()
+        ]
+        patience = max(0.0, (min(dues) - self.now()) / 1000) if dues else None
+        changed = asyncio.Event()
+        tasks = list(self._begun)
+        for task in tasks:
+            task.add_done_callback(lambda _: changed.set())
+        if patience is None:
+            await changed.wait()
+        else:
+            await self._world.clock.wait(changed, patience)
+        for task in [task for task in tasks if task.done()]:
+            position = self._begun.pop(task)
+            self._take_end(body, position, task.result())
+
+    def _take_end(self, body: Body, position: int, end: Step) -> None:
+        ask = body.waiting.get(position)
+        if ask is None or body.broken is not None or body.task is None or body.task.done():
+            return
+        if ask.step.kind is StepKind.TASK:
+            if end.status is StepStatus.DONE:  # handed out: the row stays open until somebody completes it
+                ask.step = replace(ask.step, attempt=1)
+                body.news.steps[position] = ask.step
+                return
+            self._feed(body, end)
+        elif end.status is StepStatus.ASKED:
+            ask.step = end
+            body.news.steps[position] = end
+        else:
+            self._feed(body, end)
+
+    # The record.
+
+    async def _record(self, body: Body) -> bool:
+        """Write what is new; False if a cancel was asked for."""
+        self._children += self._new_children(body)
+        news = body.news
+        first = START in news.steps
+        if not (news.steps or news.published or self._taken or self._children):
+            return True
+        record = Record(
+            run_id=self._run.id,
+            fence=self._run.fence,
+            session=self._world.session(self._run),
+            steps=list(news.steps.values()),
+            seen=self._seen,
+            taken=self._taken,
+            published=news.published,
+            children=self._children,
+            job=self._workflow.handler if first else None,
+            progress=self._run.attempt > 1 and any(step.seq is not None for step in news.steps.values()),
+        )
+        body.news = type(news)()
+        self._taken, self._children = [], []
+        recorded = await self._world.record(record)
+        if recorded is None:
+            raise LeaseLost(f"run {self._run.id} belongs to a newer attempt", run_id=self._run.id)
+        self._hear(recorded)
+        return not recorded.cancelled
+
+    def _new_children(self, body: Body) -> list[Child]:
+        made = [self._child(0, work, awaited=False) for work in body.news.children]
+        for position in body.news.steps:
+            ask = body.waiting.get(position)
+            if ask is None or ask.step.status is not StepStatus.ASKED:
+                continue
+            if isinstance(ask.work, ChildWork):
+                made.append(self._child(position, ask.work))
+            elif _queued(ask):
+                made.append(self._queued_child(position, ask))
+        return made
+
+    def _child(self, position: int, work: ChildWork, *, awaited: bool = True) -> Child:
+        request = NewRequest(
+            id=work.id,
+            job=handler_name(work.workflow, work.version),
+            payload=_encode(work.input).decode(),
+            queue=self._world.default_queue,
+            max_attempts=self._world.max_attempts,
+            timeout_ms=self._world.timeout_ms,
+            tenant=self._world.tenant(self._run),
+        )
+        return Child(position=position, request=request, awaited=awaited)
+
+    def _queued_child(self, position: int, ask: Ask) -> Child:
+        work: StepWork = ask.work
+        assert work.call is not None and work.queue is not None
+        request = NewRequest(
+            id=named_run_id(self._run.id, str(position)),
+            job=work.call.job,
+            payload=_encode(work.call.payload).decode(),
+            queue=work.queue,
+            max_attempts=work.retry.max_attempts,
+            timeout_ms=self._world.timeout_ms if work.timeout is None else round(work.timeout * 1000),
+            tenant=self._world.tenant(self._run),
+        )
+        return Child(position=position, request=request)
+
+    # The end.
+
+    async def _end(self, body: Body, journal: Journal, task: asyncio.Task[Any]) -> Outcome | Any:
+        if task.cancelled():
+            return await self._undo(body, journal, StepFailed(self._workflow.name, "the body cancelled itself"))
+        error = task.exception()
+        if error is None:
+            return task.result()
+        if isinstance(error, ContinueAsNew):
+            return await self._continue(body, error.input)
+        return await self._undo(body, journal, error)
+
+    async def _undo(self, body: Body, journal: Journal, error: BaseException) -> Outcome:
+        """Undo what was done, the newest first, each once for good; the first error stays the run's own."""
+        recorded = {step.position: step for step in journal.steps if step.kind is StepKind.UNDO}
+        failed: list[str] = []
+        for place, done in enumerate(reversed(body.done), 1):
+            row = recorded.get(-place) or Step(
+                position=-place, kind=StepKind.UNDO, name=f"compensate:{done.step.name}", asked_at=self.now()
+            )
+            while row.status is StepStatus.ASKED:
+                if row.due_at is not None and row.due_at > self.now():
+                    return Suspended(row.due_at, self._seen)
+                row = await self._hands.undo(done, row)
+                body.news.steps[row.position] = row
+                await self._record(body)
+            if row.status is StepStatus.FAILED:
+                failed.append(f"{row.name}: {row.error}")
+        text = describe(error) + (f" (not undone: {'; '.join(failed)})" if failed else "")
+        return Failed(text, fatal=True, cause=error)
+
+    async def _continue(self, body: Body, input: Any) -> Any:
+        id = named_run_id("", f"{self._run.id}~1")
+        body.news.children.append(ChildWork(self._workflow.name, input, None, id))
+        await self._record(body)
+        return {"continuedAs": id}
+
+
+def _queued(ask: Ask) -> bool:
+    return isinstance(ask.work, StepWork) and ask.work.queue is not None and ask.work.call is not None
+
+
+def outside(call: Callable[[], None]) -> None:
+    """Run a body although a task of the worker's loop is running."""
+    task = asyncio.current_task()
+    loop = asyncio.get_running_loop()
+    if task is not None:
+        asyncio.tasks._leave_task(loop, task)
+    try:
+        call()
+    finally:
+        if task is not None:
+            asyncio.tasks._enter_task(loop, task)

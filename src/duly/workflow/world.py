@@ -1,0 +1,71 @@
+"""What a stint needs from the outside: the record, the clock, the functions that can be called."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+
+from duly.config import Settings
+from duly.core.errors import OutcomeUnknown, StoreUnavailable
+from duly.core.schedule import DEFAULT_QUEUE, DEFAULT_TIMEOUT_MS
+from duly.core.steps import Journal, Recorded
+from duly.engine.context import RunContext
+from duly.engine.registry import Registry
+from duly.runtime.batcher import Batcher
+from duly.runtime.clock import Clock
+from duly.store.journal import Record
+from duly.store.protocol import Stepping
+
+MOST_RECORDS = 500
+FIRST_BACKOFF = 0.05
+LONGEST_BACKOFF = 2.0
+log = logging.getLogger("duly.workflow")
+
+
+class World:
+    """Shared by all stints of an app: records of many runs become one transaction."""
+
+    default_queue = DEFAULT_QUEUE
+    timeout_ms = DEFAULT_TIMEOUT_MS
+
+    def __init__(
+        self, store: Stepping, settings: Settings, clock: Clock, registry: Registry, on_children: Callable[[], None]
+    ) -> None:
+        self._store = store
+        self.clock = clock
+        self.registry = registry
+        self.result_limit = settings.result_limit
+        self.max_attempts = settings.default_max_attempts
+        self._on_children = on_children
+        self._batcher: Batcher[Record, Recorded | None] = Batcher(self._flush, most=MOST_RECORDS)
+
+    async def record(self, record: Record) -> Recorded | None:
+        return await self._batcher.put(record)
+
+    async def _flush(self, records: Sequence[Record]) -> Sequence[Recorded | None | Exception]:
+        recorded = await self._persistently(records)
+        if any(record.children for record in records):
+            self._on_children()
+        return recorded
+
+    async def _persistently(self, records: Sequence[Record]) -> list[Recorded | None]:
+        """A record may be repeated, so it is until the store answers; one whose lease is gone is cancelled meanwhile."""
+        backoff = FIRST_BACKOFF
+        never = asyncio.Event()
+        while True:
+            try:
+                return await self._store.record_steps(records)
+            except (StoreUnavailable, OutcomeUnknown) as error:
+                log.warning("steps of %d runs wait to be recorded: %s", len(records), error)
+                await self.clock.wait(never, backoff)
+                backoff = min(LONGEST_BACKOFF, backoff * 2)
+
+    async def read_journal(self, run_id: str) -> Journal:
+        return await self._store.read_journal(run_id)
+
+    def session(self, run: RunContext) -> int:
+        return run._session
+
+    def tenant(self, run: RunContext) -> str:
+        return run._claim.tenant

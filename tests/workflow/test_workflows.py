@@ -1,0 +1,488 @@
+"""Workflows through the whole engine, on both stores."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+import duly
+from duly import Duly, DulyError, Retry, RunStatus, WorkflowContext
+from duly.core.steps import StepKind, StepStatus
+from tests.app.conftest import MakeApp, until
+
+
+async def ended(app: Duly, run: duly.Run, within: float = 20) -> duly.Run:
+    return await app.runs.wait(run.id, timeout=within)
+
+
+async def test_s0_a_step_s_result_is_recorded_and_used_and_the_return_value_is_the_output(app: Duly) -> None:
+    calls: list[str] = []
+
+    async def gather() -> list[int]:
+        calls.append("gather")
+        return [1, 2, 3]
+
+    def mail(rows: list[int]) -> str:
+        calls.append("mail")
+        return f"mailed {len(rows)}"
+
+    @app.workflow("report", version="1")
+    async def report(ctx: WorkflowContext, input: dict[str, Any]) -> dict[str, Any]:
+        rows = await ctx.step("gather", gather)
+        return {"to": input["to"], "said": await ctx.step("mail", mail, rows)}
+
+    async with app:
+        run = await ended(app, await app.workflows.start("report", {"to": "ann"}))
+        steps = await app.workflows.steps(run.id)
+    assert (run.status, run.result) == (RunStatus.COMPLETED, {"to": "ann", "said": "mailed 3"})
+    assert calls == ["gather", "mail"]
+    assert [(s.position, s.kind, s.name, s.status) for s in steps] == [
+        (0, StepKind.START, "1", StepStatus.DONE),
+        (1, StepKind.STEP, "gather", StepStatus.DONE),
+        (2, StepKind.STEP, "mail", StepStatus.DONE),
+    ]
+
+
+async def test_s0_start_is_idempotent_by_id_and_a_name_is_an_id(app: Duly) -> None:
+    @app.workflow("one")
+    async def one(ctx: WorkflowContext, input: Any) -> Any:
+        return input
+
+    async with app:
+        first = await app.workflows.start("one", 1, id="order-7")
+        second = await app.workflows.start("one", 2, id="order-7")
+        assert first.id == second.id
+        assert (await ended(app, second)).result == 1
+        found = await app.runs.get("order-7")
+        assert found is not None and found.id == first.id
+
+
+async def test_a_schedule_starts_a_workflow_once_per_window(app: Duly) -> None:
+    @app.workflow("nightly", every="1s")
+    async def nightly(ctx: WorkflowContext, input: Any) -> str:
+        return await ctx.step("where", lambda: ctx.window_key)
+
+    async with app:
+        page = await until(lambda: completed_twice(app))
+    keys = [run.window_key for run in page]
+    assert len(set(keys)) == len(keys)
+    assert all(key.startswith("sched:nightly:") for key in keys)
+    assert {run.job for run in page} == {"workflow:nightly@1"}
+
+
+async def completed_twice(app: Duly) -> list[Any] | None:
+    page = await app.runs.list(schedule="nightly", status="completed")
+    return page.items if len(page.items) >= 2 else None
+
+
+async def test_h3_parallel_steps_keep_their_positions_and_h8_a_sleep_survives_its_process(make_app: MakeApp) -> None:
+    done: list[str] = []
+
+    def declare(app: Duly) -> Duly:
+        async def work(name: str) -> str:
+            done.append(name)
+            return name
+
+        @app.workflow("fan")
+        async def fan(ctx: WorkflowContext) -> list[Any]:
+            async def branch(name: str) -> str:
+                first = await ctx.step(f"{name}1", work, f"{name}1")
+                return str(await ctx.step(f"{name}2", work, first + f"{name}2"))
+
+            both = await asyncio.gather(branch("a"), branch("b"))
+            await ctx.sleep(seconds=1)
+            return [*both, ctx.now().isoformat(), ctx.random(), ctx.uuid()]
+
+        return app
+
+    async with declare(make_app()) as first:
+        run = await first.workflows.start("fan")
+        await until(lambda: suspended(first, run.id))
+    async with declare(make_app()) as second:
+        end = await ended(second, run)
+    assert end.status is RunStatus.COMPLETED
+    assert end.result[:2] == ["a1a2", "b1b2"]
+    assert sorted(done) == ["a1", "a1a2", "b1", "b1b2"]
+
+
+async def suspended(app: Duly, run_id: str) -> bool:
+    run = await app.runs.get(run_id)
+    return run is not None and run.status is RunStatus.SUSPENDED
+
+
+async def test_h4_a_changed_step_under_a_live_run_is_told_and_a_redrive_with_the_old_code_goes_on(
+    make_app: MakeApp,
+) -> None:
+    def declare(app: Duly, name: str) -> Duly:
+        @app.workflow("steady")
+        async def steady(ctx: WorkflowContext) -> str:
+            await ctx.step(name, lambda: 1)
+            await ctx.wait_for_signal("go")
+            return "done"
+
+        return app
+
+    async with declare(make_app(), "first") as app:
+        run = await app.workflows.start("steady")
+        await until(lambda: suspended(app, run.id))
+    async with declare(make_app(), "renamed") as app:
+        await app.workflows.signal(run.id, "go")
+        end = await ended(app, run)
+        assert end.status is RunStatus.FAILED
+        assert "position 1" in (end.error_message or "")
+        assert "'renamed'" in (end.error_message or "")
+        assert "'first'" in (end.error_message or "")
+    async with declare(make_app(), "first") as app:
+        await app.runs.redrive(run.id)
+        end = await ended(app, run)
+    assert (end.status, end.result) == (RunStatus.COMPLETED, "done")
+
+
+async def test_h5_a_run_ends_on_its_version_and_one_that_nobody_has_waits(make_app: MakeApp) -> None:
+    def declare(app: Duly, *versions: str) -> Duly:
+        for version in versions:
+
+            @app.workflow("v", version=version)
+            async def body(ctx: WorkflowContext) -> str:
+                await ctx.wait_for_signal("go")
+                return ctx.version
+
+        return app
+
+    async with declare(make_app(), "9") as app:
+        old = await app.workflows.start("v")
+        await until(lambda: suspended(app, old.id))
+    async with declare(make_app(), "10") as app:
+        await app.workflows.signal(old.id, "go")
+        new = await app.workflows.start("v")
+        await app.workflows.signal(new.id, "go")
+        assert (await ended(app, new)).result == "10"
+        waiting = await app.runs.get(old.id)
+        assert waiting is not None and not waiting.status.terminal
+        with pytest.raises(DulyError, match="version '3'") as refused:
+            await app.workflows.start("v", version="3", id="never")
+        assert refused.value.code == "WORKFLOW_UNKNOWN"
+        assert await app.runs.get("never") is None
+    async with declare(make_app(), "9", "10") as app:
+        assert (await ended(app, old)).result == "9"
+        both = await app.workflows.start("v", version="9")
+        await app.workflows.signal(both.id, "go")
+        assert (await ended(app, both)).result == "9"
+
+
+async def test_h6_patched_gives_old_runs_the_old_branch_and_new_ones_the_new(make_app: MakeApp) -> None:
+    def old(app: Duly) -> Duly:
+        @app.workflow("p")
+        async def p(ctx: WorkflowContext) -> list[str]:
+            await ctx.wait_for_signal("go")
+            return [await ctx.step("old", lambda: "old")]
+
+        return app
+
+    def new(app: Duly) -> Duly:
+        @app.workflow("p")
+        async def p(ctx: WorkflowContext) -> list[str]:
+            fresh = ctx.patched("better")
+            said = [await ctx.step("extra", lambda: "extra")] if fresh else []
+            await ctx.wait_for_signal("go")
+            return [
+                *said,
+                await ctx.step("new", lambda: "new") if ctx.patched("better") else await ctx.step("old", lambda: "old"),
+            ]
+
+        return app
+
+    async with old(make_app()) as app:
+        begun = await app.workflows.start("p")
+        await until(lambda: suspended(app, begun.id))
+    async with new(make_app()) as app:
+        fresh = await app.workflows.start("p")
+        await until(lambda: suspended(app, fresh.id))
+        for run in (begun, fresh):
+            await app.workflows.signal(run.id, "go")
+        assert (await ended(app, begun)).result == ["old"]
+        assert (await ended(app, fresh)).result == ["extra", "new"]
+
+
+async def test_h9_signals_are_kept_in_order_and_given_once_each(app: Duly) -> None:
+    @app.workflow("s")
+    async def s(ctx: WorkflowContext) -> list[Any]:
+        got = [await ctx.wait_for_signal("n") for _ in range(3)]
+        await ctx.step("between", lambda: None)
+        return [*got, await ctx.wait_for_signal("other")]
+
+    async with app:
+        run = await app.workflows.start("s")
+        for n in range(3):
+            await app.workflows.signal(run.id, "n", n)
+        await app.workflows.signal(run.id, "other", "x")
+        assert (await ended(app, run)).result == [0, 1, 2, "x"]
+        with pytest.raises(DulyError, match="has ended"):
+            await app.workflows.signal(run.id, "n", 4)
+
+
+async def test_h10_a_wait_that_is_over_takes_its_branch(app: Duly) -> None:
+    @app.workflow("t")
+    async def t(ctx: WorkflowContext) -> str:
+        try:
+            await ctx.wait_for_signal("never", timeout=0.05)
+        except duly.SignalTimeout:
+            return "gave up"
+        return "came"
+
+    async with app:
+        assert (await ended(app, await app.workflows.start("t"))).result == "gave up"
+
+
+async def test_h11_a_parent_waits_for_its_child_and_hears_of_its_failure(app: Duly) -> None:
+    @app.workflow("child")
+    async def child(ctx: WorkflowContext, input: int) -> int:
+        if input < 0:
+            raise ValueError("negative")
+        return input * 2
+
+    @app.workflow("parent")
+    async def parent(ctx: WorkflowContext) -> list[Any]:
+        good = await ctx.child("child", 4)
+        try:
+            await ctx.child("child", -1)
+        except duly.StepFailed as error:
+            return [good, error.error]
+        return [good]
+
+    async with app:
+        assert (await ended(app, await app.workflows.start("parent"))).result == [8, "ValueError: negative"]
+
+
+async def test_h12_a_fan_out_answers_in_order_and_tells_all_failures(app: Duly) -> None:
+    @app.workflow("half")
+    async def half(ctx: WorkflowContext, input: int) -> int:
+        if input % 2:
+            raise ValueError(f"{input} is odd")
+        return input // 2
+
+    @app.workflow("many")
+    async def many(ctx: WorkflowContext) -> list[Any]:
+        good = await ctx.all("half", [2, 4, 6])
+        none = await ctx.all("half", [])
+        try:
+            await ctx.all("half", [1, 2, 3])
+        except duly.GatherFailed as error:
+            return [good, none, [(index, text) for index, _, text in error.failures]]
+        return []
+
+    async with app:
+        end = await ended(app, await app.workflows.start("many"))
+    assert end.result == [[1, 2, 3], [], [[0, "ValueError: 1 is odd"], [2, "ValueError: 3 is odd"]]]
+
+
+async def test_h13_continue_as_new_starts_with_a_clean_record(app: Duly) -> None:
+    @app.workflow("loop")
+    async def loop(ctx: WorkflowContext, input: int) -> int:
+        await ctx.step("work", lambda: None)
+        if input < 3:
+            ctx.continue_as_new(input + 1)
+        return input
+
+    async with app:
+        run = await ended(app, await app.workflows.start("loop", 2))
+        assert run.status is RunStatus.COMPLETED
+        last = await app.runs.wait(run.result["continuedAs"], timeout=20)
+        assert last.result == 3
+        assert [step.name for step in await app.workflows.steps(last.id)] == ["1", "work"]
+
+
+async def test_a_step_is_tried_again_and_its_last_error_is_raised_in_the_body(app: Duly) -> None:
+    tries: list[str] = []
+
+    def flaky() -> str:
+        step = duly.current_step()
+        assert step is not None
+        tries.append(step.id)
+        step.log(f"try {step.attempt}")
+        if len(tries) < 3:
+            raise ValueError("not yet")
+        return "at last"
+
+    def hopeless() -> None:
+        raise duly.Fatal("no use")
+
+    @app.workflow("r")
+    async def r(ctx: WorkflowContext) -> list[Any]:
+        said = await ctx.step("flaky", flaky, retry=Retry(max_attempts=5, delay=0.01, jitter=0))
+        try:
+            await ctx.step("hopeless", hopeless, retry=Retry(max_attempts=5))
+        except duly.StepFailed as error:
+            return [said, error.error]
+        return []
+
+    async with app:
+        run = await ended(app, await app.workflows.start("r"))
+        steps = await app.workflows.steps(run.id)
+    assert run.result == ["at last", "Fatal: no use"]
+    assert len(tries) == 3 and set(tries) == {f"{run.id}:1"}
+    assert [(s.attempt, s.status) for s in steps[1:]] == [(3, StepStatus.DONE), (1, StepStatus.FAILED)]
+    assert steps[1].log == '[["info","try 3"]]'
+
+
+async def test_i1_i3_undos_run_in_reverse_and_a_failing_one_hides_nothing(app: Duly) -> None:
+    undone: list[tuple[str, str]] = []
+
+    def undo(output: str, name: str) -> None:
+        undone.append((output, name))
+
+    def broken(output: str) -> None:
+        raise duly.Fatal("cannot be undone")
+
+    @app.workflow("saga")
+    async def saga(ctx: WorkflowContext) -> None:
+        await ctx.step("A", str.lower, "A", compensate=undo)
+        await ctx.step("B", str.lower, "B", compensate=broken)
+        await ctx.step("C", str.lower, "C", compensate=undo)
+        raise ValueError("the first error")
+
+    @app.workflow("fine")
+    async def fine(ctx: WorkflowContext) -> str:
+        return str(await ctx.step("A", str.lower, "A", compensate=undo))
+
+    async with app:
+        run = await ended(app, await app.workflows.start("saga"))
+        steps = await app.workflows.steps(run.id)
+        assert run.status is RunStatus.FAILED
+        assert (run.error_message or "").startswith("ValueError: the first error")
+        assert "cannot be undone" in (run.error_message or "")
+        assert undone == [("c", "C"), ("a", "A")]
+        undos = [(s.name, s.status) for s in steps if s.kind is StepKind.UNDO]
+        assert undos[::-1] == [
+            ("compensate:C", StepStatus.DONE),
+            ("compensate:B", StepStatus.FAILED),
+            ("compensate:A", StepStatus.DONE),
+        ]
+        assert (await ended(app, await app.workflows.start("fine"))).result == "a"
+    assert undone == [("c", "C"), ("a", "A")]
+
+
+async def test_i7_a_cancel_reaches_children_and_i6_nothing_brings_it_back(app: Duly) -> None:
+    @app.workflow("leaf")
+    async def leaf(ctx: WorkflowContext) -> None:
+        await ctx.sleep(days=1)
+
+    @app.workflow("root")
+    async def root(ctx: WorkflowContext) -> None:
+        ctx.publish("child", ctx.start_child("leaf"))
+        await ctx.child("leaf")
+
+    async with app:
+        run = await app.workflows.start("root")
+        await until(lambda: suspended(app, run.id))
+        children = [r for r in (await app.runs.list(job="workflow:leaf@1")).items]
+        await until(lambda: all_suspended(app, [r.id for r in children]))
+        cancelled = await app.runs.cancel(run.id)
+        assert cancelled.status is RunStatus.CANCELLED
+        awaited = [r for r in (await app.runs.list(job="workflow:leaf@1")).items if r.status is RunStatus.CANCELLED]
+        assert awaited
+        with pytest.raises(DulyError):
+            await app.workflows.signal(run.id, "x")
+
+
+async def all_suspended(app: Duly, ids: list[str]) -> bool:
+    return all([await suspended(app, id) for id in ids])
+
+
+async def test_tasks_are_ended_from_outside_once(app: Duly) -> None:
+    tokens: list[str] = []
+
+    @app.workflow("ask")
+    async def ask(ctx: WorkflowContext) -> list[Any]:
+        said = await ctx.task("approve", tokens.append)
+        try:
+            await ctx.task("approve", tokens.append)
+        except duly.StepFailed as error:
+            return [said, error.error]
+        return []
+
+    async with app:
+        run = await app.workflows.start("ask")
+        await until(lambda: len(tokens) == 1)
+        assert await app.workflows.complete_task(tokens[0], "yes") is True
+        assert await app.workflows.complete_task(tokens[0], "no") is False
+        await until(lambda: len(tokens) == 2)
+        assert await app.workflows.fail_task(tokens[1], "refused") is True
+        assert (await ended(app, run)).result == ["yes", "refused"]
+        with pytest.raises(DulyError):
+            await app.workflows.complete_task("nonsense", 1)
+
+
+async def test_an_event_reaches_all_who_wait(app: Duly) -> None:
+    @app.workflow("listener")
+    async def listener(ctx: WorkflowContext) -> Any:
+        return await ctx.wait_for_event("door")
+
+    async with app:
+        runs = [await app.workflows.start("listener") for _ in range(3)]
+        await until(lambda: all_suspended(app, [run.id for run in runs]))
+        assert await app.workflows.publish("door", "open") == 3
+        assert [(await ended(app, run)).result for run in runs] == ["open"] * 3
+        assert await app.workflows.publish("door", "late") == 0
+
+
+async def test_a_bound_job_is_a_step_also_in_a_queue_of_its_own(app: Duly) -> None:
+    @app.job("double")
+    async def double(n: int) -> int:
+        return n * 2
+
+    @app.workflow("bound")
+    async def bound(ctx: WorkflowContext) -> list[int]:
+        return [await ctx.step(double.bind(n=2)), await ctx.step(double.bind(n=5), queue="slow")]
+
+    async with app:
+        run = await ended(app, await app.workflows.start("bound"))
+        assert run.result == [4, 10]
+        (queued,) = (await app.runs.list(job="double")).items
+        assert (queued.queue, queued.kind) == ("slow", "child")
+
+
+async def test_values_are_made_once_and_shown_values_can_be_asked_for(make_app: MakeApp) -> None:
+    made: list[int] = []
+
+    def declare(app: Duly) -> Duly:
+        def draw() -> int:
+            made.append(1)
+            return len(made)
+
+        @app.workflow("once")
+        async def once(ctx: WorkflowContext) -> int:
+            value = ctx.side_effect(draw)
+            ctx.publish("value", value)
+            await ctx.wait_for_signal("go")
+            return int(value)
+
+        return app
+
+    async with declare(make_app()) as app:
+        run = await app.workflows.start("once")
+        await until(lambda: suspended(app, run.id))
+        assert await app.workflows.query(run.id, "value") == 1
+        assert await app.workflows.query(run.id, "nothing") is None
+    async with declare(make_app()) as app:
+        await app.workflows.signal(run.id, "go")
+        assert (await ended(app, run)).result == 1
+        assert await app.workflows.query(run.id, "value") == 1
+    assert made == [1]
+
+
+@pytest.mark.parametrize("bad", [lambda ctx, a, b: None, 5, lambda ctx: None])
+def test_what_is_no_body_is_refused_when_it_is_declared(bad: Any) -> None:
+    with pytest.raises(DulyError):
+        Duly("sqlite:///never.db").workflow("x")(bad)
+
+
+async def test_a_sleep_until_an_instant_that_is_past_goes_on_at_once(app: Duly) -> None:
+    @app.workflow("late")
+    async def late(ctx: WorkflowContext) -> str:
+        await ctx.sleep_until(datetime.now(UTC) - timedelta(days=1))
+        return "on"
+
+    async with app:
+        assert (await ended(app, await app.workflows.start("late"))).result == "on"
