@@ -74,8 +74,14 @@ _HOMES = {
     "duly.config": ("Settings",),
     "duly.core.dead": ("AttemptRecord", "DeadLetter"),
     "duly.core.errors": (
-        "DulyError", "Fatal", "GatherFailed", "NonDeterminismError", "SignalTimeout", "StepFailed", "WaitTimeout",
-    ),  # fmt: skip
+        "DulyError",
+        "Fatal",
+        "GatherFailed",
+        "NonDeterminismError",
+        "SignalTimeout",
+        "StepFailed",
+        "WaitTimeout",
+    ),
     "duly.core.event": ("Event",),
     "duly.core.policy": ("CatchUp", "Retry"),
     "duly.core.run": ("Run", "RunStatus"),

@@ -49,8 +49,10 @@ from duly.core.run import (
     RunStatus,
     SkippedWindows,
     Snoozed,
+    Suspended,
 )
 from duly.core.schedule import Cursor, Definition, Facts, Schedule, TargetKind
+from duly.core.steps import WORKFLOW, Step
 from duly.core.switch import Backlog
 from duly.core.timing import Cron, Every
 from duly.core.topics import takes
@@ -88,6 +90,7 @@ from tests.differential.keys import KeysModel
 from tests.differential.lanes import LaneRow, LanesModel, UniqueRow
 from tests.differential.operating import OperatingModel, OperationRow
 from tests.differential.requesting import RequestsModel
+from tests.differential.steps import MessageRow, StepsModel
 from tests.differential.watching import WatchingModel
 
 SET_ASIDE_FOR_MS = 60_000
@@ -177,7 +180,7 @@ class RevisionRow:
     made_by: str | None
 
 
-class Model(KeysModel, LanesModel, DeadModel, CalendarModel, OperatingModel, RequestsModel, WatchingModel):
+class Model(StepsModel, KeysModel, LanesModel, DeadModel, CalendarModel, OperatingModel, RequestsModel, WatchingModel):
     """A ``Store`` in memory. Every method is one step: nothing runs beside it."""
 
     name = "model"
@@ -209,6 +212,10 @@ class Model(KeysModel, LanesModel, DeadModel, CalendarModel, OperatingModel, Req
         self.keys: dict[str, Key] = {}
         self.owners: dict[str, str] = {}
         self.whose: Whose | None = None
+        self.steps: dict[tuple[str, int], Step] = {}
+        self.inbox: dict[tuple[str, int], MessageRow] = {}
+        self.children: dict[str, tuple[str, int]] = {}
+        self.published: dict[tuple[str, str], tuple[str, int]] = {}
         self.events: list[Event] = []
         self.watch: dict[str, Any] = {"until": 0, "since": 0, "settled": True, "last": 0, "gone": 0, "busy": False}
 
@@ -260,6 +267,7 @@ class Model(KeysModel, LanesModel, DeadModel, CalendarModel, OperatingModel, Req
             "requests": [(r.tenant, r.key, r.hash, r.status, r.answer, r.expires_at) for r in self.requests.values()],
             "lanes": map(astuple, self.lanes.values()),
             "uniques": map(astuple, self.uniques.values()),
+            **self._step_rows(),
         }
         return {table: sorted_rows(rows[table]) for table in TABLES}
 
@@ -716,8 +724,15 @@ class Model(KeysModel, LanesModel, DeadModel, CalendarModel, OperatingModel, Req
         run = self.runs.get(run_id)
         if run is not None and run.claimed_by is not None:
             run.cancel_at = run.cancel_at or now
-        elif run is not None:
+        if run is not None and run.job.startswith(WORKFLOW):
+            for below in [self.runs[id] for id in self._descendants(run.id) if id in self.runs]:
+                if below.claimed_by is not None:
+                    below.cancel_at = below.cancel_at or now
+                else:
+                    self._end(below, now, RunStatus.CANCELLED, Reason.CANCEL_REQUESTED)
+        if run is not None and run.claimed_by is None:
             self._end(run, now, RunStatus.CANCELLED, Reason.CANCEL_REQUESTED)
+            self._tell_parents([run.id])
             self._after_runs([(run, RunStatus.CANCELLED)], now)
             if run.schedule_id in self.cursors:
                 self._release_lane(run.schedule_id or "")
@@ -742,7 +757,8 @@ class Model(KeysModel, LanesModel, DeadModel, CalendarModel, OperatingModel, Req
         """A run as people see it."""
         row: Any = self.runs.get(id) or self.history[id]
         is_open = id in self.runs
-        waiting = RunStatus.RUNNING if is_open and row.claimed_by is not None else RunStatus.PENDING
+        asleep = RunStatus.SUSPENDED if is_open and row.hold == Hold.SIGNAL else RunStatus.PENDING
+        waiting = RunStatus.RUNNING if is_open and row.claimed_by is not None else asleep
         session = row.claimed_by if is_open else row.session
         instance = self.instances.get(session)
         facts = self.facts.get(row.schedule_id)
@@ -787,6 +803,9 @@ class Model(KeysModel, LanesModel, DeadModel, CalendarModel, OperatingModel, Req
 
     async def claim_runs(self, session: int, *, jobs: Sequence[str], limit: int, suspects: Room = ONE) -> Claimed:
         now = self._clock.now()
+        workflows = any(job.startswith(WORKFLOW) for job in jobs)
+        if workflows:
+            self._wake_sleepers(now)
         if session not in self.instances:
             return Claimed(now, [], alive=False)
         waiting = [run for run in self.runs.values() if run.claimed_by is None and run.hold in (0, 5)]
@@ -805,6 +824,7 @@ class Model(KeysModel, LanesModel, DeadModel, CalendarModel, OperatingModel, Req
                 self._give(run, session, now)
                 claims.append(replace(self._claim(run), suspect=not fresh))
         later = [run.due_at for run in waiting if run.due_at > now and run.hold == 0]
+        later += [run.due_at for run in self._sleepers()] if workflows else []
         limited = [self.queues[name] for name in {run.queue for run in waiting} & self.queues.keys()]
         limited = [queue for queue in limited if not queue.paused]
         later += [at for at in (opens_at(queue, now) for queue in limited) if at is not None]
@@ -903,6 +923,7 @@ class Model(KeysModel, LanesModel, DeadModel, CalendarModel, OperatingModel, Req
                 told += self._tell_of_death(settlement.claim, dead.attempt, dead.reason, dead.error, now)
             touched.append((run, status))
         released = self._after_runs(touched, now)
+        released += self._tell_parents([id for id in ended if self.history[id].kind == "child"])
         return Settled(now, ended, lost, released + told)
 
     def _settle_one(self, run: OpenRow, settlement: Settlement, now: int) -> RunStatus | None:
@@ -931,6 +952,8 @@ class Model(KeysModel, LanesModel, DeadModel, CalendarModel, OperatingModel, Req
             run.attempt -= not verdict.spends_attempt
             if verdict.suspect is not None:
                 run.hold = 5 if verdict.suspect else 0
+            if isinstance(settlement.outcome, Suspended):
+                self._suspend(run, settlement.outcome)
             return None
         self._end(run, now, verdict.status, verdict.reason, verdict.error, verdict.result)
         return verdict.status
@@ -948,7 +971,7 @@ class Model(KeysModel, LanesModel, DeadModel, CalendarModel, OperatingModel, Req
                 return not outcome.fatal and attempt.outcome == ("timed_out" if outcome.timed_out else "failed")
             return _says_the_same(outcome, attempt.outcome, None)
         given_back = run is not None and run.fence == claim.fence and run.claimed_by is None
-        return given_back and isinstance(outcome, Released | Snoozed | Cancelled)
+        return given_back and isinstance(outcome, Released | Snoozed | Cancelled | Suspended)
 
     def _end(
         self,
@@ -1179,6 +1202,7 @@ class Model(KeysModel, LanesModel, DeadModel, CalendarModel, OperatingModel, Req
         for id in ids:
             del self.history[id]
             self.owners.pop(id, None)
+        self._forget_steps(ids)
         for rows in (self.attempts, self.redrives):
             for key in [key for key in rows if key[0] in ids]:
                 del rows[key]

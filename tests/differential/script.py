@@ -21,11 +21,13 @@ from duly.core.rules import editing
 from duly.core.rules.editing import Change
 from duly.core.rules.firing import FireRules
 from duly.core.rules.suspects import Room
-from duly.core.run import Cancelled, Claim, Completed, Failed, Outcome, Released, RunStatus, Snoozed
+from duly.core.run import Cancelled, Claim, Completed, Failed, Outcome, Released, RunStatus, Snoozed, Suspended
 from duly.core.schedule import Definition, Facts, Schedule, Target, TargetKind
+from duly.core.steps import Step, StepKind, StepStatus
 from duly.core.switch import Backlog, FiringState
 from duly.core.timing import Cron, Every, Jitter, Once, Timing
 from duly.core.topics import ANY_TOPIC
+from duly.store.journal import Child, Record
 from duly.store.orders import (
     BackfillOrder,
     CancelOrder,
@@ -60,7 +62,7 @@ from duly.testing import ManualClock
 from duly.testing.contract.trial import deleted
 from tests.differential.model import Model
 
-JOBS = ("a", "b", "topic:t.one")
+JOBS = ("a", "b", "topic:t.one", "workflow:w")
 KNOWN = (*JOBS, ANY_TOPIC)
 TARGETS = (Target(TargetKind.JOB, "a"), Target(TargetKind.JOB, "b"), Target(TargetKind.TOPIC, "t.one"))
 MANY = 1000
@@ -503,6 +505,8 @@ class Script:
             Released(),
             Snoozed(self._draw.randrange(5000)),
             Cancelled(),
+            self._suspension(claim),
+            self._suspension(claim),
         ]
         retry = Retry(2, delay=self._draw.choice((0, 2)))
         return Settlement(claim, session, self._draw.choice(outcomes), retry)
@@ -595,6 +599,94 @@ class Script:
             for job in jobs[: draw.choice((0, 1, 2))]
         ]
         return Operation(f"put on dead {jobs} {told}", lambda store: store.put_on_dead(jobs, told))
+
+    # Workflows
+
+    def _suspension(self, claim: Claim) -> Suspended:
+        wake_at = self._draw.choice((None, self._clock.now() + self._draw.choice((0, 1000, 20_000))))
+        return Suspended(wake_at, self._draw.choice((0, 1, 9)))
+
+    def record(self) -> Operation | None:
+        draw = self._draw
+        if not self._claims:
+            return None
+        held = [(c, s) for c, s in self._claims if self._holds(c, s)]
+        chosen = draw.sample(held, min(len(held), draw.choice((1, 2)))) + draw.sample(
+            self._claims, draw.choice((0, 0, 1))
+        )
+        records = [self._record(claim, session) for claim, session in chosen]
+        text = ", ".join(f"{r.run_id} fence {r.fence} {[s.position for s in r.steps]}" for r in records)
+        return Operation(f"record {text}", lambda store: store.record_steps(records))
+
+    def _record(self, claim: Claim, session: int) -> Record:
+        draw, now = self._draw, self._clock.now()
+        children = [
+            Child(
+                position=position,
+                request=NewRequest(
+                    id=self._id(), job=draw.choice(JOBS), payload="1", queue="q1", max_attempts=2, tenant=claim.tenant
+                ),
+                awaited=draw.random() < 0.7,
+            )
+            for position in draw.sample(range(1, 5), draw.choice((0, 0, 1, 2)))
+        ]
+        return Record(
+            run_id=claim.id,
+            fence=claim.fence,
+            session=session,
+            steps=[self._step(position, now) for position in draw.sample(range(-2, 5), draw.choice((0, 1, 3)))],
+            seen=draw.choice((0, 1, 2)),
+            taken=draw.sample(range(1, 4), draw.choice((0, 1))),
+            published=draw.choice(({}, {"x": str(now)}, {"x": "1", "ü": '"ä"'})),
+            children=children,
+            job=draw.choice((None, None, "workflow:w")),
+            progress=draw.random() < 0.3,
+        )
+
+    def _step(self, position: int, now: int) -> Step:
+        draw = self._draw
+        status = draw.choice((StepStatus.ASKED, StepStatus.ASKED, StepStatus.DONE, StepStatus.FAILED))
+        ended = status is not StepStatus.ASKED
+        return Step(
+            position=position,
+            kind=draw.choice((StepKind.STEP, StepKind.EVENT, StepKind.TASK, StepKind.CHILD)),
+            name=draw.choice(("e", "f")),
+            status=status,
+            seq=draw.randrange(9) if ended else None,
+            attempt=draw.choice((0, 1)),
+            due_at=draw.choice((None, now + 1000)),
+            result=draw.choice((None, "1")),
+            error=draw.choice((None, "no")),
+            log=draw.choice((None, "[]")),
+            asked_at=now,
+            done_at=now if ended else None,
+        )
+
+    def signal(self) -> Operation | None:
+        draw, model = self._draw, self._model
+        workflows = sorted(run.id for run in model.runs.values() if run.job.startswith("workflow:"))
+        run_id = draw.choice(workflows) if workflows and draw.random() < 0.8 else self._run_id()
+        if run_id is None:
+            return None
+        position = draw.randrange(5)
+        sends: dict[str, Call] = {
+            "signal": lambda store: store.signal_run(run_id, "go", "1"),
+            "publish e": lambda store: store.publish_event("e", None),
+            "end task": lambda store: store.end_task(run_id, position, result="2", error=None),
+        }
+        send = draw.choice(sorted(sends))
+        return Operation(f"{send} {run_id} {position}", sends[send])
+
+    def look_at_steps(self) -> Operation | None:
+        run_id = self._run_id()
+        if run_id is None:
+            return None
+        looks: dict[str, Call] = {
+            "journal": lambda store: store.read_journal(run_id),
+            "published": lambda store: store.read_published(run_id, "x"),
+        }
+        look = self._draw.choice(sorted(looks))
+        return Operation(f"{look} of {run_id}", looks[look], writes=False)
 
     # Queues
 
@@ -823,6 +915,9 @@ _WEIGHTS: list[tuple[Callable[[Script], Operation | None], int]] = [
     (Script.put_on_dead, 2),
     (Script.look_at_the_dead, 3),
     (Script.look_at_attempts, 2),
+    (Script.record, 9),
+    (Script.signal, 5),
+    (Script.look_at_steps, 2),
     (Script.change_queue, 4),
     (Script.look_at_queues, 2),
     (Script.put_key, 1),

@@ -14,6 +14,8 @@ REDRIVING = (CONTRACT[0], "-k", "sqlite-memory and (Redriv or Dead)")
 REDRIVING_PG = (CONTRACT[0], "-k", "postgres and not wheel and (Redriv or Dead)")
 CALENDARS = (CONTRACT[0], "-k", "sqlite-memory and (Calendars or Excluded)")
 CALENDARS_PG = (CONTRACT[0], "-k", "postgres and not wheel and (Calendars or Excluded)")
+STEPS = (CONTRACT[0], "-k", "sqlite-memory and (Recording or Suspending or Children)")
+STEPS_PG = (CONTRACT[0], "-k", "postgres and not wheel and (Recording or Suspending or Children)")
 ENGINE = ("tests/engine", "-k", "sqlite")
 
 
@@ -238,5 +240,36 @@ MUTANTS = (
         "a due window that is excluded counts as the catch-up of a missed one",
         (("src/duly/core/rules/excluding.py", "if len(spans) == 1 else OpenWindows(definition, windows, kept)", ""),),
         (("tests/core/rules/test_excluding.py",),),
+    ),
+    Mutant(
+        "record-unfenced",
+        "a worker that was believed dead writes into the record of its successor",
+        (
+            (
+                "src/duly/store/methods/stepping.py",
+                "live = [record for record in records if record.run_id in locked and locked[record.run_id][3] is None]",
+                "live = list(records)",
+            ),
+        ),
+        (STEPS, STEPS_PG),
+    ),
+    Mutant(
+        "sleep-without-a-look",
+        "a run goes to sleep without looking for messages that its body has not seen",
+        (
+            (
+                "src/duly/store/methods/settling.py",
+                "if isinstance(s.outcome, Suspended) and tops.get(id, 0) <= s.outcome.seen:",
+                "if isinstance(s.outcome, Suspended):",
+            ),
+        ),
+        (STEPS, STEPS_PG),
+    ),
+    Mutant(
+        "last-record-wins",
+        "what has ended can be recorded again with another result",
+        _queries("sqlite", ("put_steps",), "WHERE duly_steps.status = 'asked'", "")
+        + _queries("postgres", ("put_steps",), "WHERE duly_steps.status = 'asked'", ""),
+        (STEPS, STEPS_PG),
     ),
 )

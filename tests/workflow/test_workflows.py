@@ -55,13 +55,14 @@ async def test_s0_start_is_idempotent_by_id_and_a_name_is_an_id(app: Duly) -> No
         assert first.id == second.id
         assert (await ended(app, second)).result == 1
         found = await app.runs.get("order-7")
-        assert found is not None and found.id == first.id
+        assert found is not None
+        assert found.id == first.id
 
 
 async def test_a_schedule_starts_a_workflow_once_per_window(app: Duly) -> None:
     @app.workflow("nightly", every="1s")
     async def nightly(ctx: WorkflowContext, input: Any) -> str:
-        return await ctx.step("where", lambda: ctx.window_key)
+        return str(await ctx.step("where", lambda: ctx.window_key))
 
     async with app:
         page = await until(lambda: completed_twice(app))
@@ -159,7 +160,8 @@ async def test_h5_a_run_ends_on_its_version_and_one_that_nobody_has_waits(make_a
         await app.workflows.signal(new.id, "go")
         assert (await ended(app, new)).result == "10"
         waiting = await app.runs.get(old.id)
-        assert waiting is not None and not waiting.status.terminal
+        assert waiting is not None
+        assert not waiting.status.terminal
         with pytest.raises(DulyError, match="version '3'") as refused:
             await app.workflows.start("v", version="3", id="never")
         assert refused.value.code == "WORKFLOW_UNKNOWN"
@@ -321,7 +323,8 @@ async def test_a_step_is_tried_again_and_its_last_error_is_raised_in_the_body(ap
         run = await ended(app, await app.workflows.start("r"))
         steps = await app.workflows.steps(run.id)
     assert run.result == ["at last", "Fatal: no use"]
-    assert len(tries) == 3 and set(tries) == {f"{run.id}:1"}
+    assert len(tries) == 3
+    assert set(tries) == {f"{run.id}:1"}
     assert [(s.attempt, s.status) for s in steps[1:]] == [(3, StepStatus.DONE), (1, StepStatus.FAILED)]
     assert steps[1].log == '[["info","try 3"]]'
 
@@ -376,7 +379,7 @@ async def test_i7_a_cancel_reaches_children_and_i6_nothing_brings_it_back(app: D
     async with app:
         run = await app.workflows.start("root")
         await until(lambda: suspended(app, run.id))
-        children = [r for r in (await app.runs.list(job="workflow:leaf@1")).items]
+        children = list((await app.runs.list(job="workflow:leaf@1")).items)
         await until(lambda: all_suspended(app, [r.id for r in children]))
         cancelled = await app.runs.cancel(run.id)
         assert cancelled.status is RunStatus.CANCELLED

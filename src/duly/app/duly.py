@@ -47,8 +47,8 @@ from .signals import until_signalled
 from .stores import open_store
 from .sync import Opener, Sync
 from .telling import Telling
-from .workflows import WorkflowRuns
 from .words import UNSET, JobLike, RunOptions
+from .workflows import WorkflowRuns
 
 NOT_OPEN = "this app is not open; use `async with app:`, or `await app.open()` if it is only to create and to look"
 LAST_WORDS = 1.0

@@ -75,9 +75,9 @@ class Runs(DeadLetters):
     ) -> Run:
         """Ask for one run of a job, now or at ``run_at``; it is stored when this answers."""
         check_words("enqueue", options, RunOptions.__optional_keys__)
-        return await self.submit(self.request(job, payload, **options), connection=connection)
+        return await self._submit(self.request(job, payload, **options), connection=connection)
 
-    async def submit(self, request: NewRequest, *, connection: Any = None) -> Run:
+    async def _submit(self, request: NewRequest, *, connection: Any = None) -> Run:
         """Store a request that was checked."""
         if connection is not None:
             (run,) = await self._store.enqueue([request], connection=connection)
@@ -237,10 +237,10 @@ class Runs(DeadLetters):
             unique=read_unique(unique, unique_for=unique_for, on_conflict=on_conflict),
         )
 
-    def new_id(self) -> str:
+    def _new_id(self) -> str:
         return self._chance.id(self._clock)
 
-    def wake(self) -> None:
+    def _wake(self) -> None:
         """Something that a worker may wait for has come."""
         self._on_runs()
 

@@ -214,6 +214,7 @@ class Sync(_Side):
         super().__init__(opener, "")
         self.schedules = SyncSchedules(opener, "schedules.")
         self.runs = SyncRuns(opener, "runs.")
+        self.workflows = SyncWorkflows(opener, "workflows.")
         self.queues = SyncQueues(opener, "queues.")
         self.calendars = SyncCalendars(opener, "calendars.")
         self.operations = SyncOperations(opener, "operations.")

@@ -63,7 +63,7 @@ class WorkflowRuns:
             timeout_ms=DEFAULT_TIMEOUT_MS,
             tenant=check_text(tenant, "tenant", 128) or "",
         )
-        return await self._runs.submit(request, connection=connection)
+        return await self._runs._submit(request, connection=connection)
 
     async def signal(self, run: str, name: str, payload: Any = None) -> None:
         """Send a signal; it is kept until the run waits for it. Refused once the run has ended."""
@@ -71,7 +71,7 @@ class WorkflowRuns:
         body = encode_payload(payload, self._settings.payload_limit)
         if not await self._store.signal_run(run_id, _name(name), body):
             await self._raise_why(run, run_id)
-        self._runs.wake()
+        self._runs._wake()
 
     async def signal_with_start(
         self, workflow: str | Workflow, name: str, payload: Any = None, *, id: str, input: Any = None
@@ -100,7 +100,7 @@ class WorkflowRuns:
     async def publish(self, event: str, payload: Any = None) -> int:
         """Tell every run that waits for this event; answers how many."""
         told = await self._store.publish_event(_name(event), encode_payload(payload, self._settings.payload_limit))
-        self._runs.wake()
+        self._runs._wake()
         return told
 
     async def complete_task(self, token: str, result: Any = None) -> bool:
@@ -118,7 +118,7 @@ class WorkflowRuns:
         ended = await self._store.end_task(run_id, int(position), result=result, error=error)
         if ended is None:
             raise NotFound(f"no run waits for the task of token {token!r}", token=token)
-        self._runs.wake()
+        self._runs._wake()
         return ended
 
     async def _check(self, name: str, version: str | None) -> Workflow | None:
@@ -141,7 +141,7 @@ class WorkflowRuns:
 
     def _id(self, id: str | None, tenant: str) -> str:
         if id is None:
-            return self._runs.new_id()
+            return self._runs._new_id()
         if not isinstance(id, str) or not 1 <= len(id) <= 200 or not id.isprintable():
             raise ValidationFailed(f"id is {id!r}; expected 1 to 200 printable characters", field="id", got=id)
         return id if is_id(id) else named_run_id(tenant, id)

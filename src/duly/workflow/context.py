@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import random
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
@@ -20,6 +19,7 @@ from duly.core.steps import StepKind
 from duly.core.timing.duration import parse_duration
 from duly.engine.context import RunContext
 from duly.engine.job import Call, Job
+from duly.runtime.chance import Chance
 
 from .body import Body
 from .doing import ChildWork, StepWork, undo_call
@@ -43,7 +43,7 @@ class WorkflowContext:
         self._run = run
         self._live_now = live_now
         self.version = version
-        self._random = random.Random(blake2b(run.id.encode(), digest_size=8).digest())  # noqa: S311 - to be repeated
+        self._chance = Chance(int.from_bytes(blake2b(run.id.encode(), digest_size=8).digest()))
 
     @property
     def id(self) -> str:
@@ -72,11 +72,11 @@ class WorkflowContext:
 
     def random(self) -> float:
         """A number from 0 up to 1; the same in every replay."""
-        return self._random.random()
+        return self._chance.spread(0, 1)
 
     def uuid(self) -> str:
         """A random UUID; the same in every replay."""
-        return str(uuid.UUID(int=self._random.getrandbits(128), version=4))
+        return str(uuid.UUID(bytes=self._chance.entropy(16), version=4))
 
     def side_effect(self, make: Callable[[], Any]) -> Any:
         """Call a function once for good, and record what it answers (plain JSON values)."""

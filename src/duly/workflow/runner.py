@@ -263,7 +263,8 @@ class Stint:
 
     def _queued_child(self, position: int, ask: Ask) -> Child:
         work: StepWork = ask.work
-        assert work.call is not None and work.queue is not None
+        assert work.call is not None
+        assert work.queue is not None
         request = NewRequest(
             id=named_run_id(self._run.id, str(position)),
             job=work.call.job,

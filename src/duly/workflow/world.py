@@ -43,14 +43,14 @@ class World:
     async def record(self, record: Record) -> Recorded | None:
         return await self._batcher.put(record)
 
-    async def _flush(self, records: Sequence[Record]) -> Sequence[Recorded | None | Exception]:
+    async def _flush(self, records: Sequence[Record]) -> Sequence[Recorded | Exception | None]:
         recorded = await self._persistently(records)
         if any(record.children for record in records):
             self._on_children()
         return recorded
 
     async def _persistently(self, records: Sequence[Record]) -> list[Recorded | None]:
-        """A record may be repeated, so it is until the store answers; one whose lease is gone is cancelled meanwhile."""
+        """A record may be repeated, so it is until the store answers; whose lease is gone is cancelled meanwhile."""
         backoff = FIRST_BACKOFF
         never = asyncio.Event()
         while True:

@@ -72,8 +72,8 @@ def _enqueue_guarded(now: int, requests: Sequence[NewRequest]) -> Program[list[R
             if request.unique is not None:
                 expires_at = now + request.unique.for_ms
                 holders[request.tenant, request.unique.key] = _Holder(request.id, expires_at, changed=True)
+    yield from close_entrances(entrances)  # first: a run that it lets go is answered as it is then
     answers = yield from _insert(runs, wanted, requests)
-    yield from close_entrances(entrances)
     taken = [(*key, holder.run_id, holder.expires_at) for key, holder in holders.items() if holder.changed]
     if taken:
         yield batch("write_uniques", columns(UNIQUE, taken))

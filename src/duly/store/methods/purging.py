@@ -48,7 +48,7 @@ def purge_step(now: int, id: str, limit: int) -> Program[Operation | None]:
     over = False
     if rows:
         ids = [row[0] for row in rows]
-        yield group(query("purge_attempts", ids=ids), query("purge_redrives", ids=ids))
+        yield group(*(query(name, ids=ids) for name in ("purge_attempts", "purge_redrives", "purge_steps")))
     elif not (yield batch("open_runs", {"schedule_id": [order.schedule_id]})):
         over = True
         yield group(*(query(name, ids=[order.schedule_id]) for name in WHOLE))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from duly.core.run import NewRun, RunKind
-from duly.core.steps import Journal, Message, Recorded, Step, StepKind, StepStatus
+from duly.core.steps import WORKFLOW, Journal, Message, Recorded, Step, StepKind, StepStatus
 from duly.store.journal import Child, Record
 from duly.store.statements import Batch, Program, Query, Row, batch, columns, group, query
 
@@ -21,6 +21,8 @@ STEP = (
     "run_id", "position", "seq", "kind", "name", "status", "attempt", "due_at", "result", "error", "log", "asked_at",
     "done_at",
 )  # fmt: skip
+UNAWAITED = 0
+"""The position of children whose end nobody waits for."""
 MESSAGE = ("run_id", "n", "kind", "name", "body", "error")
 Sent = tuple[str, StepKind, str, str | None, str | None]
 """A message on its way: to which run, of which kind, its name, its body, its error."""
@@ -67,10 +69,10 @@ def _writes(now: int, live: Sequence[Record]) -> list[Query | Batch]:
         writes.append(batch("put_published", columns(("run_id", "name", "value"), published), now=now))
     if children:
         runs = [_child_run(now, child) for _, child in children]
-        links = [(child.request.id, parent, child.position) for parent, child in children if child.awaited]
+        links = [(c.request.id, parent, c.position if c.awaited else UNAWAITED) for parent, c in children]
         writes.append(batch("insert_runs", columns(NEW_RUN, map(new_run_row, runs))))
-        if links:
-            writes.append(batch("insert_children", columns(("run_id", "parent_id", "position"), links)))
+        writes.append(batch("insert_children", columns(("run_id", "parent_id", "position"), links)))
+        writes.append(batch("adopt_owners", columns(("run_id", "parent_id"), [link[:2] for link in links])))
     return writes
 
 
@@ -138,7 +140,7 @@ def send(now: int, sent: Sequence[Sent]) -> Program[list[str]]:
     if not sent:
         return []
     rows = yield query("lock_open_runs", ids=sorted({run_id for run_id, *_ in sent}))
-    ids = sorted(row[0] for row in rows)
+    ids = sorted(row[0] for row in rows if row[1].startswith(WORKFLOW))
     if not ids:
         return []
     tops = dict.fromkeys(ids, 0) | {row[0]: row[1] for row in (yield query("inbox_tops", ids=ids))}

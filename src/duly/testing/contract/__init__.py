@@ -61,6 +61,7 @@ from duly.testing.contract.requests import TestRequests  # noqa: E402
 from duly.testing.contract.schedules import TestChangingSchedules, TestPuttingSchedules  # noqa: E402
 from duly.testing.contract.sessions import TestLeases, TestSessions  # noqa: E402
 from duly.testing.contract.settling import TestSettling, TestSettlingMovesSchedules, TestZombies  # noqa: E402
+from duly.testing.contract.steps import TestChildren, TestRecording, TestSuspending  # noqa: E402
 from duly.testing.contract.stopping import TestStoppingWhatIsDue  # noqa: E402
 from duly.testing.contract.suspects import TestSuspects  # noqa: E402
 from duly.testing.contract.switching import TestRestores, TestResumingAll, TestSwitch  # noqa: E402
@@ -79,6 +80,7 @@ __all__ = [
     "TestCalendars",
     "TestCatchingUp",
     "TestChangingSchedules",
+    "TestChildren",
     "TestClaiming",
     "TestComing",
     "TestConcurrencyLimits",
@@ -107,6 +109,7 @@ __all__ = [
     "TestPuttingSchedules",
     "TestQuotas",
     "TestRates",
+    "TestRecording",
     "TestRedriving",
     "TestRedrivingObeysOverlap",
     "TestRepeating",
@@ -119,6 +122,7 @@ __all__ = [
     "TestSingletons",
     "TestStoppingWhatIsDue",
     "TestSuspects",
+    "TestSuspending",
     "TestSwitch",
     "TestTopics",
     "TestTriggering",

@@ -61,6 +61,13 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         "revoked_at", "last_used_at", "replaces",
     ),
     "owners": ("run_id", "owner"),
+    "steps": (
+        "run_id", "position", "seq", "kind", "name", "status", "attempt", "due_at", "result", "error", "log",
+        "asked_at", "done_at",
+    ),
+    "inbox": ("run_id", "n", "kind", "name", "body", "error", "at", "taken"),
+    "children": ("run_id", "parent_id", "position"),
+    "published": ("run_id", "name", "value", "at"),
 }  # fmt: skip
 """Table by table, without the prefix ``duly_``: the columns of a dump, in their order; the first ones are the key."""
 
@@ -87,7 +94,10 @@ def differences(one: Dump, other: Dump) -> list[str]:
     return found
 
 
-_KEYS = {"revisions": 2, "changes": 2, "attempts": 2, "redrives": 2, "calendars": 2, "requests": 2, "uniques": 2}
+_KEYS = {
+    "revisions": 2, "changes": 2, "attempts": 2, "redrives": 2, "calendars": 2, "requests": 2, "uniques": 2,
+    "steps": 2, "inbox": 2, "published": 2,
+}  # fmt: skip
 
 
 def _by_key(rows: Rows, table: str) -> dict[tuple[Any, ...], tuple[Any, ...]]:

@@ -1,0 +1,293 @@
+"""The record of workflows: who may write it, what wins, what wakes a run, and who hears of an end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from duly.core.run import Claim, Completed, RunStatus, Suspended
+from duly.core.steps import Message, Recorded, Step, StepKind, StepStatus
+from duly.store.journal import Child, Record
+from duly.testing.contract.access import Access
+from duly.testing.contract.trial import Trial, Worker
+
+FLOW = "workflow:flow"
+
+
+def step(position: int = 1, *, kind: StepKind = StepKind.STEP, result: str | None = None, **words: Any) -> Step:
+    """A row that was asked for, or with a result one that has ended."""
+    row: dict[str, Any] = {"position": position, "kind": kind, "name": "s", "asked_at": 1, "result": result}
+    if result is not None:
+        row |= {"status": StepStatus.DONE, "seq": position, "done_at": 5}
+    return Step(**row | words)
+
+
+def recorded(claim: Claim, session: int, *steps: Step, **words: Any) -> Record:
+    return Record(run_id=claim.id, fence=claim.fence, session=session, steps=steps, **words)
+
+
+class _Flow:
+    """A run of a workflow in the hands of a worker."""
+
+    def __init__(self, trial: Trial, worker: Worker, claim: Claim) -> None:
+        self.trial, self.store, self.worker, self.claim = trial, trial.store, worker, claim
+
+    @property
+    def id(self) -> str:
+        return self.claim.id
+
+    async def record(self, *steps: Step, **words: Any) -> Recorded | None:
+        (answer,) = await self.store.record_steps([recorded(self.claim, self.worker.session, *steps, **words)])
+        return answer
+
+    async def suspend(self, wake_at: int | None = None, seen: int = 0) -> str:
+        settled = await self.worker.settle(self.claim, Suspended(wake_at, seen))
+        assert not settled.lost
+        return (await self.trial.run(self.id)).status.value
+
+    async def steps(self) -> list[tuple[int, str, str | None]]:
+        return [(s.position, s.status.value, s.result) for s in (await self.store.read_journal(self.id)).steps]
+
+    def child(self, position: int = 1, job: str = FLOW, *, awaited: bool = True) -> Child:
+        return Child(position=position, request=self.trial.request(job), awaited=awaited)
+
+
+async def begin(trial: Trial) -> _Flow:
+    worker = await trial.worker(FLOW, "work")
+    await trial.enqueue(FLOW)
+    return _Flow(trial, worker, await worker.claim_one())
+
+
+class TestRecording:
+    async def test_a_record_is_kept_and_read_back_as_it_was(self, trial: Trial) -> None:
+        flow = await begin(trial)
+        done = step(result='{"a":"ä"}', attempt=2, error=None, log='[["info","x"]]', due_at=9)
+        answer = await flow.record(done, step(2))
+        assert answer == Recorded(now=trial.clock.now())
+        assert (await flow.store.read_journal(flow.id)).steps == [done, step(2)]
+
+    async def test_the_first_end_of_a_step_wins(self, trial: Trial) -> None:
+        flow = await begin(trial)
+        await flow.record(step())
+        await flow.record(step(result="1"))
+        await flow.record(step(result="2"))
+        await flow.record(step())
+        assert await flow.steps() == [(1, "done", "1")]
+
+    async def test_nothing_is_kept_of_an_attempt_that_was_believed_dead(self, trial: Trial, access: Access) -> None:
+        zombie = await begin(trial)
+        await zombie.worker.close()
+        worker = await trial.worker(FLOW)
+        flow = _Flow(trial, worker, await worker.claim_one())
+        before = await access.dump()
+        child = zombie.child()
+        assert await zombie.record(step(result="1"), children=[child], published={"x": "1"}, job="workflow:z") is None
+        assert await access.dump() == before
+        assert await flow.record(step(result="2")) is not None
+        assert await flow.steps() == [(1, "done", "2")]
+
+    async def test_a_zombie_in_the_batch_of_its_successor_borrows_nothing(self, trial: Trial) -> None:
+        zombie = await begin(trial)
+        await zombie.worker.close()
+        worker = await trial.worker(FLOW)
+        claim = await worker.claim_one()
+        both = [
+            recorded(zombie.claim, zombie.worker.session, step(result="1")),
+            recorded(claim, worker.session, step(result="2")),
+        ]
+        assert [answer is not None for answer in await trial.store.record_steps(both)] == [False, True]
+        assert await zombie.steps() == [(1, "done", "2")]
+
+    async def test_of_a_run_whose_cancel_was_asked_for_nothing_is_kept(self, trial: Trial) -> None:
+        flow = await begin(trial)
+        await trial.store.request_cancel(flow.id)
+        answer = await flow.record(step(result="1"))
+        assert answer is not None
+        assert answer.cancelled
+        assert await flow.steps() == []
+
+    async def test_progress_forgives_what_was_lost_and_a_record_names_the_version(self, trial: Trial) -> None:
+        flow = await begin(trial)
+        await flow.worker.fail(flow.claim)
+        trial.clock.move(seconds=5)
+        flow.claim = await flow.worker.claim_one()
+        assert flow.claim.attempt == 2
+        await flow.record(step(result="1"), progress=True, job="workflow:flow@2")
+        run = await trial.run(flow.id)
+        assert (run.attempt, run.job) == (1, "workflow:flow@2")
+
+    async def test_shown_values_are_read_by_anybody_and_the_newest_counts(self, trial: Trial) -> None:
+        flow = await begin(trial)
+        await flow.record(published={"x": "1"})
+        await flow.record(published={"x": "2"})
+        assert await trial.store.read_published(flow.id, "x") == "2"
+        assert await trial.store.read_published(flow.id, "y") is None
+
+    async def test_what_was_recorded_goes_when_its_run_is_purged(self, trial: Trial, access: Access) -> None:
+        flow = await begin(trial)
+        await flow.record(step(result="1"), published={"x": "1"}, children=[flow.child(job="other")])
+        await trial.store.signal_run(flow.id, "go", None)
+        await flow.worker.complete(flow.claim)
+        trial.clock.move(seconds=1)
+        await trial.store.purge_history(finished_before=trial.clock.now(), limit=10)
+        dump = await access.dump()
+        assert [dump["steps"], dump["inbox"], dump["published"]] == [[], [], []]
+
+
+class TestSuspending:
+    async def test_a_suspended_run_holds_no_worker_and_is_woken_at_its_instant(self, trial: Trial) -> None:
+        flow = await begin(trial)
+        wake_at = trial.clock.now() + 7 * 86_400_000
+        assert await flow.suspend(wake_at) == RunStatus.SUSPENDED
+        assert await flow.worker.claim() == []
+        for session_end in (3, 4):
+            await flow.worker.close()
+            trial.clock.move(days=session_end, milliseconds=-1)
+            flow.worker = await trial.worker(FLOW)
+            assert await flow.worker.claim() == []
+            trial.clock.move(milliseconds=1)
+        again = await flow.worker.claim_one()
+        assert (again.id, again.attempt, again.due_at) == (flow.id, 1, wake_at)
+
+    async def test_a_worker_is_told_when_the_next_sleeper_wakes(self, trial: Trial) -> None:
+        flow = await begin(trial)
+        await flow.suspend(trial.clock.now() + 5000)
+        claimed = await trial.store.claim_runs(flow.worker.session, jobs=[FLOW], limit=5)
+        assert claimed.next_due_at == trial.clock.now() + 5000
+
+    async def test_h9_a_signal_between_the_look_and_the_sleep_is_not_lost(self, trial: Trial) -> None:
+        flow = await begin(trial)
+        await flow.record(step(kind=StepKind.SIGNAL))
+        assert await trial.store.signal_run(flow.id, "s", "1")
+        assert await flow.suspend(seen=0) == "pending"
+        assert (await flow.worker.claim_one()).id == flow.id
+
+    async def test_h9_a_signal_wakes_a_sleeper_once_and_signals_keep_their_order(self, trial: Trial) -> None:
+        flow = await begin(trial)
+        await flow.suspend()
+        for body in ("1", "2"):
+            assert await trial.store.signal_run(flow.id, "s", body)
+        flow.claim = await flow.worker.claim_one()
+        journal = await trial.store.read_journal(flow.id)
+        assert journal.messages == [Message(n, StepKind.SIGNAL, "s", str(n)) for n in (1, 2)]
+        answer = await flow.record(step(kind=StepKind.SIGNAL, result="1"), seen=2, taken=[1])
+        assert answer is not None
+        assert answer.messages == []
+        assert [m.n for m in (await trial.store.read_journal(flow.id)).messages] == [2]
+        assert await flow.suspend(seen=2) == RunStatus.SUSPENDED
+        assert await flow.worker.claim() == []
+
+    async def test_signals_go_to_open_runs_of_workflows_only(self, trial: Trial, access: Access) -> None:
+        flow = await begin(trial)
+        job = await trial.enqueue()
+        await flow.worker.complete(flow.claim)
+        assert not await trial.store.signal_run(flow.id, "s", None)
+        assert not await trial.store.signal_run(job.id, "s", None)
+        assert not await trial.store.signal_run(trial.id(), "s", None)
+        assert (await access.dump())["inbox"] == []
+
+    async def test_an_event_wakes_all_who_wait_for_it_and_nobody_else(self, trial: Trial) -> None:
+        flows = [await begin(trial) for _ in range(3)]
+        for flow, name in zip(flows, ("door", "door", "bell"), strict=True):
+            await flow.record(step(kind=StepKind.EVENT, name=name))
+            await flow.suspend()
+        assert await trial.store.publish_event("door", "1") == 2
+        assert {claim.id for claim in await flows[0].worker.claim()} == {flows[0].id, flows[1].id}
+
+    async def test_a_task_is_ended_once(self, trial: Trial) -> None:
+        flow = await begin(trial)
+        await flow.record(step(kind=StepKind.TASK))
+        await flow.suspend()
+        assert await trial.store.end_task(flow.id, 2, result="1", error=None) is None
+        assert await trial.store.end_task(flow.id, 1, result="1", error=None) is True
+        assert await trial.store.end_task(flow.id, 1, result="2", error=None) is False
+        assert [m.body for m in (await trial.store.read_journal(flow.id)).messages] == ["1"]
+
+
+class TestChildren:
+    async def test_a_parent_hears_of_each_end_exactly_once(self, trial: Trial) -> None:
+        flow = await begin(trial)
+        await flow.record(children=[flow.child(1, "work"), flow.child(2, "work")])
+        await flow.suspend()
+        first, second = await flow.worker.claim()
+        ends = [flow.worker.ending(first, Completed('"one"'))]
+        await trial.store.settle(ends)
+        await trial.store.settle(ends)
+        flow.claim = await flow.worker.claim_one()
+        assert flow.claim.id == flow.id
+        await flow.worker.fail(second, "broken", fatal=True)
+        messages = (await trial.store.read_journal(flow.id)).messages
+        assert sorted((m.kind.value, m.name, m.body, m.error) for m in messages) == [
+            ("child", "1", '"one"', None),
+            ("child", "2", None, "broken"),
+        ]
+        assert await flow.suspend(seen=1) == "pending"
+
+    async def test_a_child_that_is_lost_for_good_is_heard_of(self, trial: Trial) -> None:
+        flow = await begin(trial)
+        request = trial.request("other", max_attempts=1)
+        await flow.record(children=[Child(position=3, request=request)])
+        await flow.suspend()
+        worker = await trial.worker("other")
+        await worker.claim_one()
+        trial.clock.move(seconds=16)
+        await flow.worker.open()
+        await trial.take_lost()
+        assert [m.name for m in (await trial.store.read_journal(flow.id)).messages] == ["3"]
+
+    async def test_the_same_child_is_made_once(self, trial: Trial, access: Access) -> None:
+        flow = await begin(trial)
+        child = flow.child(1, "work")
+        await flow.record(children=[child])
+        before = await access.dump()
+        await flow.record(children=[child])
+        assert await access.dump() == before
+        await flow.worker.complete(await flow.worker.claim_one())
+        await flow.record(children=[child])
+        assert await flow.worker.claim() == []
+
+    async def test_nobody_hears_of_a_child_that_nobody_waits_for(self, trial: Trial) -> None:
+        flow = await begin(trial)
+        await flow.record(children=[flow.child(1, "work", awaited=False)])
+        await flow.suspend()
+        await flow.worker.complete(await flow.worker.claim_one())
+        assert (await trial.run(flow.id)).status is RunStatus.SUSPENDED
+
+    async def test_i7_a_cancel_reaches_all_below_and_not_what_has_ended(self, trial: Trial) -> None:
+        flow = await begin(trial)
+        below = [flow.child(1), flow.child(2, "work", awaited=False), flow.child(3, "work")]
+        await flow.record(children=below)
+        await flow.suspend()
+        claims = {claim.id: claim for claim in await flow.worker.claim()}
+        deeper = flow.child(1, "other")
+        child = _Flow(trial, flow.worker, claims[below[0].request.id])
+        await child.record(children=[deeper])
+        await child.suspend()
+        await flow.worker.complete(claims[below[2].request.id])
+        cancelled = await trial.store.request_cancel(flow.id)
+        assert cancelled is not None
+        statuses = [(await trial.run(id)).status.value for id in (flow.id, child.id, deeper.request.id)]
+        assert statuses == ["cancelled"] * 3
+        running = await trial.run(below[1].request.id)
+        assert (running.status.value, running.cancel_requested) == ("running", True)
+        assert (await trial.run(below[2].request.id)).status.value == "completed"
+
+    async def test_i6_nothing_brings_a_cancelled_run_back(self, trial: Trial) -> None:
+        flow = await begin(trial)
+        await flow.record(step(kind=StepKind.TASK), children=[flow.child(2, "work")])
+        await flow.suspend(trial.clock.now() + 1000)
+        child = await flow.worker.claim_one()
+        await trial.store.request_cancel(flow.id)
+        await flow.worker.complete(child)
+        assert await trial.store.end_task(flow.id, 1, result=None, error=None) is False
+        assert await flow.record(step(result="1")) is None
+        trial.clock.move(seconds=2)
+        assert await flow.worker.claim() == []
+        assert (await trial.run(flow.id)).status is RunStatus.CANCELLED
+
+    async def test_a_child_belongs_to_whom_its_parent_belongs(self, trial: Trial, access: Access) -> None:
+        worker = await trial.worker(FLOW, "work")
+        await trial.enqueue(FLOW, owner="ann")
+        flow = _Flow(trial, worker, await worker.claim_one())
+        child = flow.child(1, "work")
+        await flow.record(children=[child])
+        assert (child.request.id, "ann") in (await access.dump())["owners"]
