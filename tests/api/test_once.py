@@ -86,22 +86,22 @@ async def test_it_happens_once_when_the_answer_could_not_be_kept(
 
 
 async def test_while_the_first_is_under_way_the_second_is_told_to_wait(app: Duly) -> None:
-    once, reached, goes = Once(app), asyncio.Event(), asyncio.Event()
+    once, reached, goes = Once(), asyncio.Event(), asyncio.Event()
 
     async def slow(id: str) -> Reply:
         reached.set()
         await goes.wait()
         return Reply({"id": id}, 202)
 
-    first = asyncio.create_task(once(b"k", "POST /runs", RUN, slow))
+    first = asyncio.create_task(once(app.requests, b"k", "POST /runs", RUN, slow))
     await reached.wait()
     for body, code in ((RUN, "IDEMPOTENCY_KEY_IN_USE"), ({}, "IDEMPOTENCY_KEY_REUSED")):
         with pytest.raises(Refused) as refused:
-            await once(b"k", "POST /runs", body, slow)
+            await once(app.requests, b"k", "POST /runs", body, slow)
         assert refused.value.problem["code"] == code
     goes.set()
     raw = (await first).raw
-    assert (await once(b"k", "POST /runs", RUN, slow)).raw == raw
+    assert (await once(app.requests, b"k", "POST /runs", RUN, slow)).raw == raw
 
 
 async def test_the_operations_take_the_id_too(app: Duly) -> None:

@@ -273,8 +273,9 @@ class Model(StepsModel, KeysModel, LanesModel, DeadModel, CalendarModel, Operati
 
     # Schedules
 
-    async def put_schedules(self, new: Sequence[NewSchedule], *, most: int | None = None) -> list[Put]:
+    async def put_schedules(self, new: Sequence[NewSchedule]) -> list[Put]:
         now = self._clock.now()
+        most = None if self.whose is None else self.whose.schedules
         tried = [self._too_many(item.facts, most) or self._put(item, now) for item in new]
         # Why one was refused is judged when all the others have found their place.
         return [put or self._why_refused(item.facts) for put, item in zip(tried, new, strict=True)]

@@ -16,6 +16,8 @@ from starlette.routing import Route as Path
 
 from duly.app import Duly
 
+from .auth.cors import Cors
+from .auth.guard import Guard
 from .edge import Edge
 from .hosts import Hosts
 from .http import PREFIX, REQUEST_ID, Endpoint, Method
@@ -28,24 +30,32 @@ DEADLINE = 30.0
 
 
 def application(
-    app: Duly, *, deadline: float = DEADLINE, routes: Sequence[BaseRoute] = (), hosts: Hosts | None = None
+    app: Duly,
+    *,
+    deadline: float = DEADLINE,
+    routes: Sequence[BaseRoute] = (),
+    hosts: Hosts | None = None,
+    guard: Guard | None = None,
+    cors: Cors | None = None,
 ) -> Starlette:
     """The REST API of an app under ``/api/v1``, its document at ``/openapi.json``, its page at ``/docs``.
 
     It neither opens nor starts the app: whoever does that serves it as well. ``deadline`` is how many seconds one
     request may take; ``routes`` are served beside, with the same care for headers and errors. ``hosts`` are the names
-    that it answers to; without them any, because whoever mounts it decides about names.
+    that it answers to; without them any, because whoever mounts it decides about names. ``guard`` knows the callers:
+    without one, keys of the store; it is open while there is none. ``cors`` are pages of other sites that may ask.
     """
     methods: dict[str, dict[str, Method]] = defaultdict(dict)
     for route in ROUTES:
         methods[PREFIX + route.path][route.method] = route.served
-    once = Once(app)
+    once = Once()
+    guard = guard or Guard(app)
     paths: list[BaseRoute] = [
-        Path(path, Endpoint(app, served, deadline=deadline, once=once)) for path, served in methods.items()
+        Path(path, Endpoint(guard, served, deadline=deadline, once=once)) for path, served in methods.items()
     ]
     api = Starlette(
         routes=[*paths, *page_routes(), *routes],
-        middleware=[Middleware(Edge, clock=app.clock, hosts=hosts)],
+        middleware=[Middleware(Edge, clock=app.clock, hosts=hosts, cors=cors or Cors())],
         exception_handlers={HTTPException: _not_served},
     )
     api.router.redirect_slashes = False  # it would answer with a link made from the Host header

@@ -8,6 +8,7 @@ import re
 from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock
 
+from .auth.cors import Cors
 from .hosts import Hosts
 from .http import REQUEST_ID, Gone, Headers, Message, Receive, Scope, Send, send_internal, send_problem
 from .problems import FORBIDDEN, MISDIRECTED, problem
@@ -28,8 +29,9 @@ _DEFAULTS: Headers = [
 class Edge:
     """ASGI around ASGI. An ``X-Request-ID`` that came is answered; otherwise one is made."""
 
-    def __init__(self, inner: object, *, clock: Clock, hosts: Hosts | None = None) -> None:
+    def __init__(self, inner: object, *, clock: Clock, cors: Cors, hosts: Hosts | None = None) -> None:
         self._inner = inner
+        self._cors = cors
         self._hosts = hosts
         # Ids of requests need not be guarded, only told apart: one drawn for the process, then a count.
         self._process = Chance().id(clock)
@@ -42,6 +44,7 @@ class Edge:
         request_id = _given_id(scope) or f"{self._process}-{next(self._count):x}".encode()
         scope[REQUEST_ID] = request_id.decode()
         started = False
+        origin = self._cors.allows(scope)
 
         async def send_with_headers(message: Message) -> None:
             nonlocal started
@@ -50,14 +53,18 @@ class Edge:
                 headers: Headers = list(message.get("headers", ()))
                 names = {name for name, _ in headers}
                 headers += [(name, value) for name, value in _DEFAULTS if name not in names]
-                message["headers"] = [*headers, *_HEADERS, (b"x-request-id", request_id)]
+                shared = [] if origin is None else self._cors.headers(origin)
+                message["headers"] = [*headers, *_HEADERS, *shared, (b"x-request-id", request_id)]
             await send(message)
 
         if self._hosts is not None and self._hosts.refuses_host(scope):
             detail = "this server answers to localhost and loopback addresses only; api.allowed_hosts adds names"
             await send_problem(send_with_headers, scope, problem(MISDIRECTED, "HOST_NOT_ALLOWED", detail))
             return
-        if scope["method"] not in _SAFE_METHODS and self._is_cross_site(scope):
+        if origin is not None and self._cors.is_preflight(scope):
+            await self._cors.answer_preflight(send_with_headers)
+            return
+        if origin is None and scope["method"] not in _SAFE_METHODS and self._is_cross_site(scope):
             # Only browsers send this header: a page of another site must not change anything here.
             detail = "a browser sent this from another site; ask from a program, or from a page of this server"
             await send_problem(send_with_headers, scope, problem(FORBIDDEN, "CROSS_SITE_REQUEST", detail))

@@ -7,7 +7,7 @@ import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -25,6 +25,9 @@ from .problems import MEDIA_TYPE, NOT_ALLOWED, TOO_SLOW, UNSUPPORTED, internal, 
 from .queries import read_query
 from .reading import BodyUnreadable, json_value
 from .replies import Refused, Reply
+
+if TYPE_CHECKING:
+    from .auth.guard import Guard
 
 BODY_LIMIT = 1024 * 1024
 PARAMETERS_LIMIT = 100
@@ -82,8 +85,8 @@ class Method:
 class Endpoint:
     """One path with its methods, as an ASGI application."""
 
-    def __init__(self, app: Duly, methods: Mapping[str, Method], *, deadline: float, once: Once) -> None:
-        self._app = app
+    def __init__(self, guard: Guard, methods: Mapping[str, Method], *, deadline: float, once: Once) -> None:
+        self._guard = guard
         self._methods = dict(methods)
         self._allow = ", ".join(sorted({*methods, *(["HEAD"] if "GET" in methods else [])})).encode()
         self._deadline = deadline
@@ -100,7 +103,8 @@ class Endpoint:
         call: Call | None = None
         try:
             async with asyncio.timeout(self._deadline):
-                call = await self._read(method, scope, receive)
+                caller = await self._guard.caller(scope, method.scope)
+                call = replace(await self._read(method, scope, receive), caller=caller)
                 reply = await self._answer(method, call, scope)
         except Gone:
             return
@@ -137,11 +141,12 @@ class Endpoint:
             raise Gone from None
 
     async def _answer(self, method: Method, call: Call, scope: Scope) -> Reply:
+        app = self._guard.app_for(call.caller)
         key = next((value for name, value in scope["headers"] if name == b"idempotency-key"), None)
         if key is None or not method.keyed:
-            return await method.run(self._app, call)
+            return await method.run(app, call)
         asked = f"{scope['method']} {scope['path'].removeprefix(call.root)}"
-        return await self._once(key, asked, call.body, lambda id: method.run(self._app, replace(call, id=id)))
+        return await self._once(app.requests, key, asked, call.body, lambda id: method.run(app, replace(call, id=id)))
 
     async def _read(self, method: Method, scope: Scope, receive: Receive) -> Call:
         headers = {name: value for name, value in scope["headers"] if name in _READ_HEADERS}
@@ -172,6 +177,8 @@ async def send_problem(send: Send, scope: Scope, document: dict[str, Any], heade
     """Answer a problem; it names the request, so that the log can be asked about it."""
     document = occurred(document, scope.get(REQUEST_ID))
     extra = list(headers or [])
+    if document["status"] == 401:
+        extra.append((b"www-authenticate", b'Bearer realm="duly"'))
     if "retryAfterSeconds" in document:
         extra.append((b"retry-after", str(document["retryAfterSeconds"]).encode()))
     await send_bytes(send, document["status"], _encode(document), MEDIA_TYPE.encode(), extra)

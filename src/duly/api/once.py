@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from duly.app import Duly
+from duly.app.requests import Requests
 from duly.core.errors import DulyError, StoreError
 
 from .problems import BAD_HEADER, CONFLICT, KEY_REUSED, problem_of
@@ -37,11 +37,12 @@ class Kept(msgspec.Struct):
 class Once:
     """Answers each key once, and from the record after that."""
 
-    def __init__(self, app: Duly) -> None:
-        self._app = app
-        self._busy: dict[str, str] = {}
+    def __init__(self) -> None:
+        self._busy: dict[tuple[str, str], str] = {}
 
-    async def __call__(self, header: bytes, asked: str, body: Any, run: Callable[[str], Awaitable[Reply]]) -> Reply:
+    async def __call__(
+        self, requests: Requests, header: bytes, asked: str, body: Any, run: Callable[[str], Awaitable[Reply]]
+    ) -> Reply:
         """Answer a request; ``asked`` is its method and path, ``run`` does it, making what it makes under an id."""
         key = header.decode("latin-1")
         if not _KEY.fullmatch(key):
@@ -50,34 +51,36 @@ class Once:
             )
         told = asked.encode() + b"\n" + msgspec.json.encode(body, order="deterministic")
         hash = blake2b(told, digest_size=16).hexdigest()
-        if key in self._busy:
-            raise _busy() if self._busy[key] == hash else _reused()
-        self._busy[key] = hash
+        place = (requests.space, key)
+        if place in self._busy:
+            raise _busy() if self._busy[place] == hash else _reused()
+        self._busy[place] = hash
         try:
-            return await self._answer(key, asked, hash, run)
+            return await _answer(requests, key, asked, hash, run)
         finally:
-            del self._busy[key]
+            del self._busy[place]
 
-    async def _answer(self, key: str, asked: str, hash: str, run: Callable[[str], Awaitable[Reply]]) -> Reply:
-        begun = await self._app.requests.begin(key, asked, hash)
-        if begun.request.hash != hash:
-            raise _reused()
-        if begun.request.status is not None:
-            return _replay(begun.request.status, begun.request.answer or "")
-        try:
-            reply = await run(begun.id)
-        except DulyError as error:
-            if problem_of(error)[0] < 500:
-                await self._app.requests.refused(begun)
-            raise
-        reply = reply.encoded()
-        kept = Kept((reply.raw or b"").decode(), reply.revision, reply.location)
-        try:
-            await self._app.requests.answered(begun, reply.status, msgspec.json.encode(kept).decode())
-        except StoreError as error:
-            # It is done, and says so. Asked again, it is found by its id.
-            _log.warning("the answer to a request with an Idempotency-Key was not kept: %s", error)
-        return reply
+
+async def _answer(requests: Requests, key: str, asked: str, hash: str, run: Callable[[str], Awaitable[Reply]]) -> Reply:
+    begun = await requests.begin(key, asked, hash)
+    if begun.request.hash != hash:
+        raise _reused()
+    if begun.request.status is not None:
+        return _replay(begun.request.status, begun.request.answer or "")
+    try:
+        reply = await run(begun.id)
+    except DulyError as error:
+        if problem_of(error)[0] < 500:
+            await requests.refused(begun)
+        raise
+    reply = reply.encoded()
+    kept = Kept((reply.raw or b"").decode(), reply.revision, reply.location)
+    try:
+        await requests.answered(begun, reply.status, msgspec.json.encode(kept).decode())
+    except StoreError as error:
+        # It is done, and says so. Asked again, it is found by its id.
+        _log.warning("the answer to a request with an Idempotency-Key was not kept: %s", error)
+    return reply
 
 
 def _replay(status: int, answer: str) -> Reply:

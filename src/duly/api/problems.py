@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -34,6 +35,7 @@ class Kind:
 BAD_REQUEST = Kind(400, "invalid-request", "The request cannot be read")
 UNREADABLE = Kind(400, "invalid-json", "The body cannot be read")
 BAD_HEADER = Kind(400, "invalid-header", "A header cannot be read")
+UNAUTHENTICATED = Kind(401, "unauthenticated", "Nobody knows who asks")
 FORBIDDEN = Kind(403, "forbidden", "Not allowed")
 NOT_FOUND = Kind(404, "not-found", "Not found")
 NOT_ALLOWED = Kind(405, "method-not-allowed", "The method is not allowed here")
@@ -48,6 +50,7 @@ NOT_VALID = Kind(422, "validation-error", "Something is not valid")
 KEY_REUSED = Kind(422, "idempotency-key-reused", "The key names another request")
 HEADERS_TOO_LARGE = Kind(431, "headers-too-large", "The headers are too large")
 TOO_MANY = Kind(429, "rate-limited", "Too many at once")
+TOO_MUCH = Kind(429, "quota-exceeded", "As much as is allowed")
 INTERNAL = Kind(500, "internal-error", "Something went wrong here")
 UNAVAILABLE = Kind(503, "store-unavailable", "The store does not answer")
 CROWDED = Kind(503, "too-many-connections", "Too many clients at once")
@@ -56,6 +59,8 @@ CODES: Mapping[str, tuple[Kind, str]] = {
     "INVALID_REQUEST": (BAD_REQUEST, "What came is not HTTP that means one thing only."),
     "INVALID_JSON": (UNREADABLE, "The body is not JSON that means one thing only."),
     "INVALID_HEADER": (BAD_HEADER, "`If-Match`, `Idempotency-Key` or `Last-Event-ID` is not written as it should be."),
+    "NOT_AUTHORISED": (UNAUTHENTICATED, "There is no credential, or it is not good."),
+    "FORBIDDEN": (FORBIDDEN, "The credential does not allow this, or not in another's name."),
     "CROSS_SITE_REQUEST": (FORBIDDEN, "A browser sent this from another site."),
     "NOT_FOUND": (NOT_FOUND, "There is no such path."),
     "SCHEDULE_JOB_NOT_FOUND": (NOT_FOUND, "No schedule or run has that id or key."),
@@ -89,6 +94,7 @@ CODES: Mapping[str, tuple[Kind, str]] = {
     "SCHEDULE_RETRY_POLICY_INVALID": (NOT_VALID, "Attempts or waits are out of bounds."),
     "HEADERS_TOO_LARGE": (HEADERS_TOO_LARGE, "The headers are over 16 KiB."),
     "TOO_MANY_STREAMS": (TOO_MANY, "The server, or the key, has as many streams open as it may."),
+    "QUOTA_EXCEEDED": (TOO_MUCH, "The owner has, or asks for, as much as they may."),
     "INTERNAL_ERROR": (INTERNAL, "Nobody foresaw it; the log has it under the request id."),
     "TOO_MANY_CONNECTIONS": (CROWDED, "The server has all the clients it can take; try again."),
     "STORE_UNAVAILABLE": (UNAVAILABLE, "The store could not be reached; nothing was done."),
@@ -102,6 +108,8 @@ CODES: Mapping[str, tuple[Kind, str]] = {
 _KINDS: tuple[tuple[type[DulyError], Kind], ...] = (
     (BodyUnreadable, UNREADABLE),
     (errors.PayloadTooLarge, TOO_LARGE),
+    (errors.QuotaExceeded, TOO_MUCH),
+    (errors.Forbidden, FORBIDDEN),
     (errors.Invalid, NOT_VALID),
     (errors.NotFound, NOT_FOUND),
     (errors.RevisionStale, STALE),
@@ -142,6 +150,8 @@ def problem_of(error: DulyError) -> tuple[int, dict[str, Any]]:
         extra["errors"] = found
     if kind is UNAVAILABLE:
         extra["retryAfterSeconds"] = RETRY_AFTER
+    if isinstance(error, errors.QuotaExceeded) and error.retry_after is not None:
+        extra["retryAfterSeconds"] = max(1, math.ceil(error.retry_after))
     return kind.status, problem(kind, error.code, detail, **extra)
 
 

@@ -22,17 +22,26 @@ from duly.store.values import NewSchedule
 from .aiming import check_target, check_topic_payload
 from .calling import read_call
 from .checking import check_id, check_strict_ids, check_text
+from .owning import ANYBODYS, Owning
 from .words import UNSET, Words, check_span, merged_words, read_words
 
 
 class Builder:
     """Knows the defaults, the registered jobs and where new ids come from."""
 
-    def __init__(self, settings: Settings, registry: Registry, clock: Clock, chance: Chance) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        registry: Registry,
+        clock: Clock,
+        chance: Chance,
+        owning: Owning = ANYBODYS,
+    ) -> None:
         self._settings = settings
         self._registry = registry
         self._clock = clock
         self._chance = chance
+        self._owning = owning
         self._catch_up = CatchUp(Missed(settings.catchup_default))
 
     def schedule(
@@ -50,6 +59,7 @@ class Builder:
         key = id if key is None else check_key(key)
         words = read_words(self._named(options), self._settings.payload_limit)
         self._check_ids(options)
+        self._owning.claim(words.facts)
         facts = Facts(
             id=id,
             key=key,
@@ -93,6 +103,8 @@ class Builder:
             changes = {**changes, "catch_up": self._catch_up}
         words = merged_words(self._named(changes), self._settings.payload_limit)
         self._check_ids(changes)
+        if "metadata" in changes:
+            self._owning.claim(words.facts, only_given=True)
         return words
 
     def _check_ids(self, options: Mapping[str, Any]) -> None:
@@ -144,6 +156,7 @@ class Builder:
         # One that has gone by is refused as such, unless it is to fire.
         if isinstance(timing, Once) and (timing.at_ms > 0 or timing.on_past == "fire"):
             check_instant(timing.at_ms, "at")
+        self._owning.check_timing(timing, self._clock.now())
         return timing
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
+from copy import copy
 from functools import partial
 from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
@@ -29,6 +30,7 @@ from duly.workflow.world import World as WorkflowWorld
 
 from .building import Builder
 from .calendars import Calendars
+from .credentials import Keys
 from .declared import Declared
 from .declaring import Declaration, Declaring
 from .driving import Driving
@@ -39,6 +41,7 @@ from .jobs import Jobs
 from .life import Caller, Life, Lifespan, call_now, enter_lifespan
 from .opener import Nouns
 from .operations import Operations
+from .owning import ANYBODYS, Owning
 from .queues import Queues
 from .requests import Requests
 from .runs import Runs
@@ -112,15 +115,34 @@ class Duly(Declaring):
         )
         self._listeners = Listeners(self._registry, self._clock, self._store.get_schedule)
         self._life = Life(self._store)
+        self._owning = ANYBODYS
         self._builder = Builder(self.settings, self._registry, self._clock, self._chance)
         self._declared = Declared(
             self._store, self._builder, self._clock, app=self.name, sync=self._sync, scheduler="scheduler" in roles
         )
+        self._name_nouns()
+        self._driving = Driving(self.operations)
+
+    def _name_nouns(self) -> None:
         nouns = self._nouns(self._store, self._clock, call_now)
         self.schedules, self.runs, self.workflows = nouns[:3]
-        self.queues, self.calendars, self.operations, self.firing, self.events = nouns[3:]
-        self.requests = Requests(self._store)
-        self._driving = Driving(self.operations)
+        self.queues, self.calendars, self.operations, self.firing, self.events, self.keys = nouns[3:]
+        self.requests = Requests(self._store, self._owning)
+
+    def acting_for(self, owning: Owning) -> Duly:
+        """This app as one owner sees it: what is not theirs is not there, and what they make is theirs.
+
+        For servers, which know who calls. It shares everything with this app, and lives as long.
+        """
+        view = copy(self)
+        view._owning = owning
+        view.settings = owning.bounded(self.settings)
+        view._builder = Builder(view.settings, self._registry, self._clock, self._chance, owning)
+        if owning.whose is not None:
+            view._store = self._store.seen_by(owning.whose)
+        view._name_nouns()
+        view.events, view.keys = self.events, self.keys  # one feed for all; whoever reads says of whom they may hear
+        return view
 
     def _nouns(self, store: SqlStore, clock: Clock, call: Caller, *, alone: bool = False) -> Nouns:
         tell = partial(call, self._life.tell)
@@ -137,6 +159,7 @@ class Duly(Declaring):
             on_runs=partial(tell, Instance.wake_worker),
             tell=partial(call, self._telling.schedule_changed),
             expected_now=self._life.expected_now,
+            owning=self._owning,
             alone=alone,
         )
         runs = Runs(
@@ -147,6 +170,7 @@ class Duly(Declaring):
             self._chance,
             on_runs=partial(tell, Instance.wake_worker),
             on_cancel=partial(tell, Instance.cancel_soon),
+            owning=self._owning,
             alone=alone,
         )
         workflows = WorkflowRuns(store, self.settings, self._workflows, runs)
@@ -154,7 +178,8 @@ class Duly(Declaring):
         calendars = Calendars(store, clock, self._chance)
         firing = Firing(store, clock, self._chance, operations, on_schedules=wake)
         events = Events(store, clock, lambda: alone or self._life.is_open)
-        return schedules, runs, workflows, queues, calendars, operations, firing, events
+        keys = Keys(store, clock, self._chance)
+        return schedules, runs, workflows, queues, calendars, operations, firing, events, keys
 
     def _nouns_alone(self, store: SqlStore) -> Nouns:
         """The nouns for a thread without an event loop."""

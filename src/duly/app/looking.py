@@ -16,6 +16,7 @@ from duly.store.sql import SqlStore
 from .building import Builder
 from .checking import check_jitter, not_found
 from .dates import DateLike, check_calendars, check_dates
+from .owning import Owning
 from .upcoming import Windows, check_count_of, preview, previewed, upcoming
 
 
@@ -25,6 +26,7 @@ class Looking:
     _store: SqlStore
     _builder: Builder
     _clock: Clock
+    _owning: Owning
 
     async def preview(
         self,
@@ -52,7 +54,7 @@ class Looking:
             check_calendars(calendars),
             check_dates(exclude_dates, "exclude_dates"),
         )
-        exclusions = await exclusions_for(self._store, definition, tenant, strict=True)
+        exclusions = await exclusions_for(self._store, definition, self._owning.tenant(tenant), strict=True)
         return preview(definition, start, check_count_of(count), exclusions)
 
     async def upcoming(self, ref: str, count: int = 10) -> Windows:

@@ -22,6 +22,7 @@ from duly.store.direct import DirectDriver, run_direct
 from duly.store.sql import SqlStore
 
 from .calendars import Calendars
+from .credentials import Keys
 from .events import Events
 from .firing import Firing
 from .life import Life
@@ -33,8 +34,8 @@ from .workflows import WorkflowRuns
 
 CLOSE_WITHIN = 30.0
 FORK_WITHIN = 5.0
-Noun = Schedules | Runs | WorkflowRuns | Queues | Calendars | Operations | Firing | Events
-Nouns = tuple[Schedules, Runs, WorkflowRuns, Queues, Calendars, Operations, Firing, Events]
+Noun = Schedules | Runs | WorkflowRuns | Queues | Calendars | Operations | Firing | Events | Keys
+Nouns = tuple[Schedules, Runs, WorkflowRuns, Queues, Calendars, Operations, Firing, Events, Keys]
 
 
 class Opener:

@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from duly.core.errors import PayloadTooLarge, ValidationFailed
+from duly.core.errors import PayloadTooLarge, QuotaExceeded, ValidationFailed
+from duly.core.quota import Allowance
 
 DEPTH_LIMIT = 64
 _encode = msgspec.json.Encoder().encode
@@ -23,6 +24,8 @@ def encode_payload(payload: Any, limit: int) -> str:
     if _suspect(text):
         _check(payload, "payload", DEPTH_LIMIT)
     if len(text) > limit:
+        if isinstance(limit, Allowance):
+            raise QuotaExceeded(f"payload has {len(text)} bytes; the quota is {limit}: send less, or ask for more")
         raise PayloadTooLarge(
             f"payload has {len(text)} bytes; at most {limit} are allowed: store it elsewhere and pass a reference",
             field="payload",

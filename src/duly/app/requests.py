@@ -8,6 +8,8 @@ from duly.core.ids import asked_id
 from duly.store.protocol import Requests as Store
 from duly.store.values import Request
 
+from .owning import ANYBODYS, Owning
+
 KEEP_MS = 24 * 3600 * 1000
 """How long an answer is kept, from when it was first asked for."""
 
@@ -23,16 +25,19 @@ class Asked:
 class Requests:
     """Remembers them in the store, for all instances."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, owning: Owning = ANYBODYS) -> None:
         self._store = store
+        whose = owning.whose
+        self.space = "" if whose is None else f"{len(whose.tenant)} {whose.tenant} {whose.owner}"
+        """Each owner has keys of their own."""
 
-    async def begin(self, key: str, asked: str, hash: str, *, tenant: str = "") -> Asked:
+    async def begin(self, key: str, asked: str, hash: str) -> Asked:
         """Write down that it begins; ``asked`` is the method and the path, ``hash`` tells it from others.
 
         The id is the same whenever the request is made again: also after a crash between the effect and the answer.
         """
-        request = await self._store.begin_request(tenant, key, hash, keep_ms=KEEP_MS)
-        return Asked(asked_id(tenant, asked, key, request.expires_at - KEEP_MS), request)
+        request = await self._store.begin_request(self.space, key, hash, keep_ms=KEEP_MS)
+        return Asked(asked_id(self.space, asked, key, request.expires_at - KEEP_MS), request)
 
     async def answered(self, asked: Asked, status: int, answer: str) -> None:
         await self._store.end_request(asked.request, status, answer)

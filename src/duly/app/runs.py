@@ -36,6 +36,7 @@ from .checking import (
 )
 from .dead import DeadLetters
 from .keys import read_singleton, read_unique
+from .owning import ANYBODYS, Owning
 from .payload import encode_payload
 from .words import UNSET, JobLike, RunFilters, RunOptions
 
@@ -57,6 +58,7 @@ class Runs(DeadLetters):
         *,
         on_runs: Callable[[], None],
         on_cancel: Callable[[], None],
+        owning: Owning = ANYBODYS,
         alone: bool = False,
     ) -> None:
         self._store = store
@@ -66,6 +68,7 @@ class Runs(DeadLetters):
         self._chance = chance
         self._on_runs = on_runs
         self._on_cancel = on_cancel
+        self._owning = owning
         self._waiters: dict[str, set[asyncio.Event]] = defaultdict(set)
         batcher: Batcher[NewRequest, Run] = Batcher(self._enqueue, most=BULK)
         self._enqueue_one = batcher.put_alone if alone else batcher.put
@@ -231,8 +234,9 @@ class Runs(DeadLetters):
             run_at=due_at,
             priority=check_priority(priority),
             timeout_ms=timeout_ms,
-            tenant=check_text(tenant, "tenant", 128) or "",
+            tenant=self._owning.tenant(check_text(tenant, "tenant", 128) or ""),
             fairness_key=check_text(fairness_key, "fairness_key", 200),
+            owner=self._owning.owner,
             singleton=read_singleton(singleton, max_running=max_running, max_queued=max_queued, run_at=run_at),
             unique=read_unique(unique, unique_for=unique_for, on_conflict=on_conflict),
         )

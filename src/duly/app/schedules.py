@@ -37,6 +37,7 @@ from .editing import Merge, Replacement
 from .looking import Looking
 from .operations import Operations
 from .overview import Overview
+from .owning import ANYBODYS, Owning
 from .payload import encode_payload
 from .purging import Purging
 from .putting import Stored
@@ -64,6 +65,7 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
         on_runs: Callable[[], None],
         tell: Callable[[str, Schedule], None],
         expected_now: Callable[[], tuple[float, float] | None],
+        owning: Owning = ANYBODYS,
         alone: bool = False,
     ) -> None:
         self._store = store
@@ -76,6 +78,7 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
         self._on_runs = on_runs
         self._tell = tell
         self._expected_now = expected_now
+        self._owning = owning
         batcher: Batcher[NewSchedule, Schedule] = Batcher(self._put, most=BULK)
         self._store_one = batcher.put_alone if alone else batcher.put
         self._abreast = 1 if alone else ABREAST

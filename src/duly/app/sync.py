@@ -15,6 +15,7 @@ from duly.core.errors import ConfigurationError
 from duly.store.direct import run_direct
 
 from .calendars import Calendars
+from .credentials import Keys
 from .events import Events
 from .firing import Firing
 from .opener import Noun as AnyNoun
@@ -34,7 +35,7 @@ __all__ = ["Opener", "Sync"]
 
 def _kind_of(method: Callable[..., Any]) -> type[AnyNoun]:
     kinds: tuple[type[AnyNoun], ...] = (
-        Schedules, Runs, WorkflowRuns, Queues, Calendars, Operations, Firing, Events,
+        Schedules, Runs, WorkflowRuns, Queues, Calendars, Operations, Firing, Events, Keys,
     )  # fmt: skip
     return next(kind for kind in kinds if getattr(kind, method.__name__, None) is method)
 
@@ -205,6 +206,18 @@ class SyncEvents(_Side):
     subscribe = _TwinIterator(Events.subscribe)
 
 
+class SyncKeys(_Side):
+    """``app.keys`` without ``await``."""
+
+    create = _Twin(Keys.create)
+    get = _Twin(Keys.get)
+    list = _Twin(Keys.list)
+    any = _Twin(Keys.any)
+    rotate = _Twin(Keys.rotate)
+    revoke = _Twin(Keys.revoke)
+    caller = _Twin(Keys.caller)
+
+
 class Sync(_Side):
     """The app for callers without an event loop; ``close`` it, use it in a ``with``, or leave that to the exit."""
 
@@ -220,6 +233,7 @@ class Sync(_Side):
         self.operations = SyncOperations(opener, "operations.")
         self.firing = SyncFiring(opener, "firing.")
         self.events = SyncEvents(opener, "events.")
+        self.keys = SyncKeys(opener, "keys.")
 
     def close(self) -> None:
         """Close what the first call opened; the next call opens it again."""

@@ -28,10 +28,14 @@ BY_ADMIN = frozenset({Scope.READ, Scope.WRITE, Scope.TRIGGER, Scope.ADMIN})
 
 @dataclass(frozen=True, slots=True)
 class Whose:
-    """Whose schedules and runs are seen and changed: those of one owner in one tenant."""
+    """Whose schedules and runs are seen and changed: those of one owner in one tenant.
+
+    ``schedules`` is how many that have not ended they may have.
+    """
 
     tenant: str
     owner: str
+    schedules: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +56,7 @@ class Caller:
     @property
     def whose(self) -> Whose | None:
         """What they see: their own; None is everything, for an admin."""
-        return None if self.admin else Whose(self.tenant, self.owner or "")
+        return None if self.admin else Whose(self.tenant, self.owner or "", self.quotas.schedules)
 
     def may(self, scope: Scope | None) -> bool:
         """Whether a route that asks for this is open to them; one that asks for nothing is open to nobody."""

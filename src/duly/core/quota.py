@@ -33,3 +33,7 @@ class Quotas:
 
 
 NO_QUOTAS = Quotas()
+
+
+class Allowance(int):
+    """A limit that is the owner's own, and not one that holds for everybody."""

@@ -38,10 +38,10 @@ from .values import (
 
 
 class Schedules(Protocol):
-    async def put_schedules(self, new: Sequence[NewSchedule], *, most: int | None = None) -> list[Put]:
+    async def put_schedules(self, new: Sequence[NewSchedule]) -> list[Put]:
         """Store schedules in one transaction; one that is refused does not hinder the others.
 
-        ``most`` is how many that have not ended an owner may have; more are refused with QuotaExceeded.
+        As one owner sees it, what is more than they may have is refused with QuotaExceeded.
         """
         ...
 

@@ -19,9 +19,8 @@ from .base import Bound
 class BoundSchedules(Bound):
     """``protocol.Schedules`` on a driver; with ``connection`` inside the caller's transaction."""
 
-    async def put_schedules(
-        self, new: Sequence[NewSchedule], *, most: int | None = None, connection: Any = None
-    ) -> list[Put]:
+    async def put_schedules(self, new: Sequence[NewSchedule], *, connection: Any = None) -> list[Put]:
+        most = None if self._whose is None else self._whose.schedules
         puts = await self._write_and_hint("schedules", partial(schedules.put_schedules, new=new, most=most), connection)
         if connection is None:
             for put in puts:

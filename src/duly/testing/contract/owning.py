@@ -177,14 +177,15 @@ class TestOwning:
 
 class TestQuotas:
     async def test_an_owner_has_as_many_schedules_as_they_may(self, trial: Trial) -> None:
-        new = [trial.new(f"k{n}", owner="ann", tenant="acme") for n in range(3)]
-        puts = await trial.store.put_schedules(new, most=2)
+        store: Store = trial.store.seen_by(Whose("acme", "ann", schedules=2))
+        puts = await store.put_schedules([trial.new(f"k{n}", owner="ann", tenant="acme") for n in range(3)])
         assert [isinstance(put, Schedule) for put in puts] == [True, True, False]
         assert isinstance(puts[2], QuotaExceeded)
-        (others,) = await trial.store.put_schedules([trial.new("bobs", owner="bob", tenant="acme")], most=2)
-        assert isinstance(others, Schedule)
+        others: Store = trial.store.seen_by(Whose("acme", "bob", schedules=2))
+        (put,) = await others.put_schedules([trial.new("bobs", owner="bob", tenant="acme")])
+        assert isinstance(put, Schedule)
         first = puts[0]
         assert isinstance(first, Schedule)
         await trial.cancel(first)
-        (again,) = await trial.store.put_schedules([trial.new("k3", owner="ann", tenant="acme")], most=2)
+        (again,) = await store.put_schedules([trial.new("k3", owner="ann", tenant="acme")])
         assert isinstance(again, Schedule)

@@ -1,0 +1,107 @@
+"""Who calls: nobody in particular while there is neither key nor issuer, else whoever the credential says.
+
+Every way in which a credential is not good ends in the same answer, and takes as long.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+
+from duly.api.http import Scope
+from duly.api.problems import FORBIDDEN, UNAUTHENTICATED
+from duly.api.replies import Refused
+from duly.app import Duly
+from duly.app.owning import Owning
+from duly.core import credential
+from duly.core.credential import ANYBODY, PREFIX, Caller
+from duly.core.quota import NO_QUOTAS, Quotas
+
+from .jwt import Issuer
+from .rates import Rates
+
+LOOK_EVERY = 1.0
+"""Seconds between two looks whether the first key was made, while there is none."""
+
+LONGEST = 8192
+MOST_VIEWS = 1000
+_NOT_KNOWN = "this server asks for a credential: send 'Authorization: Bearer' with a key or token that is good"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """What a server asks of its callers. ``per_address`` is how many requests a minute an address may send."""
+
+    issuer: Issuer | None = None
+    quotas: Quotas = NO_QUOTAS
+    per_address: int | None = None
+
+
+class Guard:
+    """Knows the callers of one app, and shows each of them the app as they may see it."""
+
+    def __init__(self, app: Duly, policy: Policy | None = None) -> None:
+        self._app = app
+        self._policy = policy or Policy()
+        self._closed = self._policy.issuer is not None
+        self._looked_at = float("-inf")
+        self._callers = Rates(app.clock.steady, "this credential")
+        self._addresses = Rates(app.clock.steady, "this address")
+        self._views: OrderedDict[Owning, Duly] = OrderedDict()
+
+    async def caller(self, scope: Scope, needed: credential.Scope | None) -> Caller:
+        """Who sent a request; refuses one without a good credential, one that it does not allow, and one too many."""
+        caller = await self._caller(scope)
+        if not caller.may(needed):
+            detail = f"this needs the scope {needed or 'of nobody'}, which the credential does not have"
+            raise Refused(FORBIDDEN, "FORBIDDEN", detail)
+        return caller
+
+    async def _caller(self, scope: Scope) -> Caller:
+        if self._policy.per_address is not None:
+            self._addresses.take((scope.get("client") or ("",))[0], self._policy.per_address)
+        if await self.is_open():
+            return ANYBODY
+        caller = await self._known(_bearer(scope))
+        if caller is None:
+            raise Refused(UNAUTHENTICATED, "NOT_AUTHORISED", _NOT_KNOWN)
+        caller = replace(caller, quotas=caller.quotas.over(self._policy.quotas))
+        per_minute = caller.quotas.requests_per_minute
+        if per_minute is not None:
+            self._callers.take(caller.key_id or f"{caller.tenant}\n{caller.owner}", per_minute)
+        return caller
+
+    async def is_open(self) -> bool:
+        """Whether nobody has to say who they are. Once there was a key it never is again."""
+        now = self._app.clock.steady()
+        if not self._closed and (self._app.keys.made_one or now - self._looked_at >= LOOK_EVERY):
+            self._closed = await self._app.keys.any()
+            self._looked_at = now
+        return not self._closed
+
+    def app_for(self, caller: Caller) -> Duly:
+        """The app as they see it."""
+        if caller.admin or caller.scopes == {credential.Scope.WORKER}:
+            return self._app
+        owning = Owning(caller.whose, caller.quotas)
+        view = self._views.pop(owning, None) or self._app.acting_for(owning)
+        self._views[owning] = view
+        if len(self._views) > MOST_VIEWS:
+            self._views.popitem(last=False)
+        return view
+
+    async def _known(self, token: str | None) -> Caller | None:
+        issuer = self._policy.issuer
+        if token is not None and issuer is not None and not token.startswith(PREFIX):
+            return await issuer.caller(token)
+        return await self._app.keys.caller(token or "")
+
+
+def _bearer(scope: Scope) -> str | None:
+    """The token of the one ``Authorization`` header; None for none, several, or another scheme."""
+    given = [value for name, value in scope["headers"] if name == b"authorization"]
+    if len(given) != 1 or len(given[0]) > LONGEST:
+        return None
+    scheme, _, token = given[0].decode("latin-1").partition(" ")
+    token = token.strip()
+    return token if scheme.lower() == "bearer" and token.isascii() else None
