@@ -61,6 +61,11 @@ class Call:
     caller: Caller = ANYBODY
     last_event_id: str | None = None
 
+    @property
+    def by(self) -> str | None:
+        """What the audit trail is to say."""
+        return self.caller.name
+
 
 Run = Callable[[Duly, Call], Awaitable[Reply]]
 

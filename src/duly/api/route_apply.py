@@ -14,7 +14,7 @@ from .shapes import ApplyAnswer
 
 
 async def _apply(app: Duly, call: Call) -> Reply:
-    return Reply(await apply_schedules(app, call.body))
+    return Reply(await apply_schedules(app, call.body, by=call.by))
 
 
 APPLY = Route(

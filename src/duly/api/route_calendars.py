@@ -26,7 +26,7 @@ async def _get(app: Duly, call: Call) -> Reply:
 
 async def _put(app: Duly, call: Call) -> Reply:
     revision = NEVER if call.if_absent else await _revision(app, call)
-    put = await calendars.put_calendar(app, call.ref, call.body, call.query, revision)
+    put = await calendars.put_calendar(app, call.ref, call.body, call.query, revision, by=call.by)
     made = put.calendar
     if put.created:
         return Reply(made, 201, made["revision"], f"/calendars/{made['name']}")

@@ -15,7 +15,7 @@ from .shapes import HandledAnswer, RunPage, WholeRunAnswer
 
 
 async def _redrive_run(app: Duly, call: Call) -> Reply:
-    run = await dead.redrive_run(app, call.ref, call.body)
+    run = await dead.redrive_run(app, call.ref, call.body, by=call.by)
     return Reply(run, 202, location=f"/runs/{run['id']}")
 
 
@@ -24,7 +24,7 @@ async def _list_dead(app: Duly, call: Call) -> Reply:
 
 
 async def _redrive_dead(app: Duly, call: Call) -> Reply:
-    return Reply(await dead.redrive_dead_letters(app, call.body), 202)
+    return Reply(await dead.redrive_dead_letters(app, call.body, by=call.by), 202)
 
 
 async def _acknowledge_dead(app: Duly, call: Call) -> Reply:

@@ -30,7 +30,7 @@ async def _patch(app: Duly, call: Call) -> Reply:
 
 
 async def _pause(app: Duly, call: Call) -> Reply:
-    return Reply(await queues.pause_queue(app, call.ref, call.body))
+    return Reply(await queues.pause_queue(app, call.ref, call.body, by=call.by))
 
 
 async def _resume(app: Duly, call: Call) -> Reply:

@@ -47,7 +47,7 @@ from .shapes_control import OperationAnswer
 
 
 async def _create(app: Duly, call: Call) -> Reply:
-    return _made(await schedules.create_schedule(app, call.body, id=call.id))
+    return _made(await schedules.create_schedule(app, call.body, id=call.id, by=call.by))
 
 
 async def _get(app: Duly, call: Call) -> Reply:
@@ -59,34 +59,36 @@ async def _list(app: Duly, call: Call) -> Reply:
 
 
 async def _patch(app: Duly, call: Call) -> Reply:
-    return _schedule(await schedules.patch_schedule(app, call.ref, call.body, await _revision(app, call)))
+    return _schedule(await schedules.patch_schedule(app, call.ref, call.body, await _revision(app, call), by=call.by))
 
 
 async def _put(app: Duly, call: Call) -> Reply:
-    put = await schedules.put_schedule(app, call.ref, call.body, await _revision(app, call), if_absent=call.if_absent)
+    put = await schedules.put_schedule(
+        app, call.ref, call.body, await _revision(app, call), if_absent=call.if_absent, by=call.by
+    )
     return _made(put.schedule) if put.created else _schedule(put.schedule)
 
 
 async def _delete(app: Duly, call: Call) -> Reply:
     revision = await _revision(app, call, gone=True)
-    left = await controlling.remove_schedule(app, call.ref, call.query, revision, by=call.caller.name)
+    left = await controlling.remove_schedule(app, call.ref, call.query, revision, by=call.by)
     return Reply(status=204) if left is None else Reply(left, 202, location=f"/operations/{left['id']}")
 
 
 async def _pause(app: Duly, call: Call) -> Reply:
-    return _schedule(await schedules.pause_schedule(app, call.ref, call.body, await _revision(app, call)))
+    return _schedule(await schedules.pause_schedule(app, call.ref, call.body, await _revision(app, call), by=call.by))
 
 
 async def _resume(app: Duly, call: Call) -> Reply:
-    return _schedule(await schedules.resume_schedule(app, call.ref, call.body, await _revision(app, call)))
+    return _schedule(await schedules.resume_schedule(app, call.ref, call.body, await _revision(app, call), by=call.by))
 
 
 async def _cancel(app: Duly, call: Call) -> Reply:
-    return _schedule(await schedules.cancel_schedule(app, call.ref, call.body, await _revision(app, call)))
+    return _schedule(await schedules.cancel_schedule(app, call.ref, call.body, await _revision(app, call), by=call.by))
 
 
 async def _reschedule(app: Duly, call: Call) -> Reply:
-    return _made(await schedules.reschedule_schedule(app, call.ref, call.body, await _revision(app, call)))
+    return _made(await schedules.reschedule_schedule(app, call.ref, call.body, await _revision(app, call), by=call.by))
 
 
 async def _trigger(app: Duly, call: Call) -> Reply:
