@@ -34,6 +34,7 @@ EVERYBODYS = {
     "previewTiming": "stores nothing; another tenant's calendars are refused",
     "listQueues": "queues belong to the fleet, and need admin to change",
     "getQueue": "the same",
+    "getFiring": "whether anything fires at all is no secret",
     "listCalendars": "calendars belong to the tenant, and need admin to change",
     "getCalendar": "the same",
     "createSchedule": "what is made is the caller's",
@@ -221,7 +222,8 @@ async def test_a_list_holds_only_what_is_ones_own(world: World, route: Route) ->
 
 async def test_many_at_once_are_only_ones_own(world: World) -> None:
     for verb in ("redrive", "acknowledge"):
-        for which in ({"ids": [world.ids["dead"]]}, {"filter": {}}):
+        ways: list[dict[str, Any]] = [{"ids": [world.ids["dead"]]}, {"filter": {}}]
+        for which in ways:
             answer = await world["bob"].post(f"/dead-letters:{verb}", json=which)
             assert answer.json()["count"] == 0
             assert {one["reason"] for one in answer.json()["refused"]} <= {"not_found"}
@@ -245,8 +247,8 @@ async def test_what_is_made_belongs_to_the_caller_and_to_nobody_else(world: Worl
     }  # fmt: skip
     taken = await bob.put("/schedules/anns", json=body)
     assert taken.status_code == 201
-    given = await world["root"].post("/schedules", json={**body, "metadata": {"ownerId": "bob"}})
-    assert (await bob.get(f"/schedules/{given.json()['id']}")).status_code == 200
+    for_bob = await world["root"].post("/schedules", json={**body, "metadata": {"ownerId": "bob"}})
+    assert (await bob.get(f"/schedules/{for_bob.json()['id']}")).status_code == 200
     await bob.post("/schedules/bobs/cancel")
     assert (await bob.get("/schedules", params={"owner": "ann"})).json()["items"] == []
     for one in (await bob.get("/schedules")).json()["items"]:

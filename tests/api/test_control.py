@@ -8,6 +8,7 @@ import pytest
 
 from duly import Duly, Every
 from duly.api.operations import controlling
+from duly.app.owning import Owning
 from duly.core.credential import Caller, Scope
 from tests.api.conftest import let_die
 from tests.app.conftest import until
@@ -92,15 +93,14 @@ async def test_what_is_not_clear_is_refused_and_changes_nothing(
 
 async def test_a_caller_changes_only_what_is_theirs(app: Duly) -> None:
     await fill(app, 2, metadata={"owner_id": "ann", "tenant_id": "acme"})
-    await app.schedules.create("foreign", Every("1h"), job="work")
+    foreign = await app.schedules.create("foreign", Every("1h"), job="work")
     ann = Caller(name="ann", scopes=frozenset({Scope.WRITE}), owner="ann", tenant="acme")
-    assert ann.whose is not None
-    only = {"tenant": ann.whose.tenant, "owner": ann.whose.owner}
-    done: Any = await controlling.change_many(app, {"action": "pause", "ids": ["s0", "foreign"]}, only=only, by="ann")
+    hers = app.acting_for(Owning(ann.whose))
+    done: Any = await controlling.change_many(hers, {"action": "pause", "ids": ["s0", "foreign"]}, by="ann")
     assert [item["outcome"] for item in done["items"]] == ["changed", "not_found"]
-    done = await controlling.change_many(app, {"action": "delete", "ids": ["foreign"]}, only=only, by="ann")
+    done = await controlling.change_many(hers, {"action": "delete", "ids": [foreign.id]}, by="ann")
     assert (done["status"], done["changed"]) == ("completed", 0)
-    done = await controlling.change_many(app, {"action": "delete", "everything": True, "dryRun": True}, only=only)
+    done = await controlling.change_many(hers, {"action": "delete", "everything": True, "dryRun": True})
     assert done["matched"] == 2
 
 

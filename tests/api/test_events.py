@@ -87,11 +87,12 @@ async def test_filters_leave_out_the_rest(app: Duly, api: Any) -> None:
 
 
 async def test_who_is_no_admin_hears_of_their_own_only(app: Duly, api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from duly.api import http
+    from duly.api.auth.guard import Guard
 
-    caller = Caller(name="k", scopes=frozenset({Scope.READ}), owner="ann", tenant="acme")
-    plain = http.Call
-    monkeypatch.setattr(http, "Call", lambda **words: plain(**{**words, "caller": caller}))
+    async def caller(*_: object) -> Caller:
+        return Caller(name="k", scopes=frozenset({Scope.READ}), owner="ann", tenant="acme")
+
+    monkeypatch.setattr(Guard, "caller", caller)
     async with listening(api) as hers, listening(api, "owner=bob") as his:
         monkeypatch.undo()
         await make(app, "x", metadata={"owner_id": "bob", "tenant_id": "acme"})

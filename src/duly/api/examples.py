@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from . import examples_control
+from . import examples_control, examples_keys
 from .problems import CODES, occurred, problem
 
 SCHEDULE_ID = "019363a0-5c00-7d83-91f8-20a939dbcd79"
@@ -123,6 +123,7 @@ BODIES: Mapping[str, Mapping[str, tuple[str, Any]]] = {
     "pauseQueue": {"reason": ("With a reason", {"reason": "the mail provider is down"})},
     "resumeQueue": {"nothing": ("Nothing to say", {})},
     **examples_control.BODIES,
+    **examples_keys.BODIES,
 }
 
 _TIMING: Mapping[str, Any] = {
@@ -365,6 +366,7 @@ ANSWERS: Mapping[str, Any] = {
         "explanation": "At 02:30 every day, Europe/Berlin",
     },
     **examples_control.ANSWERS,
+    **examples_keys.ANSWERS,
 }
 
 

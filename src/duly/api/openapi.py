@@ -36,7 +36,14 @@ field by a JSON pointer.
 """
 LICENSE = {"name": "Apache-2.0", "identifier": "Apache-2.0"}
 IF_MATCH = r'^(\*|(W/)?"[\x21\x23-\x7e]*"(, ?(W/)?"[\x21\x23-\x7e]*")*)$'
+BEARER = (
+    "An API key (`duly_live_…`, made by `duly key create`) or a token of the configured issuer. While there is "
+    "neither a key nor an issuer, a server on loopback asks for none."
+)
 ALWAYS = (
+    "NOT_AUTHORISED",
+    "FORBIDDEN",
+    "QUOTA_EXCEEDED",
     "VALIDATION_FAILED",
     "CROSS_SITE_REQUEST",
     "HOST_NOT_ALLOWED",
@@ -122,9 +129,14 @@ def document(root: str = "") -> dict[str, Any]:
             {"name": "upcoming", "description": "What fires next"},
             {"name": "stats", "description": "How it all fares"},
             {"name": "firing", "description": "The switch of the fleet"},
+            {"name": "keys", "description": "Who may call"},
         ],
         "paths": dict(paths),
-        "components": {"schemas": dict(sorted(components.items()))},
+        "components": {
+            "schemas": dict(sorted(components.items())),
+            "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer", "description": BEARER}},
+        },
+        "security": [{"bearer": []}, {}],
     }
 
 
@@ -176,7 +188,7 @@ def _operation(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
 
 
 def _description(route: Route) -> str:
-    said = route.said or f"{route.summary}."
+    said = f"{route.said or f'{route.summary}.'} Scope: `{route.scope}`."
     return said if route.body is None or route.body_needed else f"{said} The body may be absent."
 
 
@@ -261,6 +273,7 @@ _NOT_FOUND: dict[str, tuple[str, ...]] = {
     "calendars": ("CALENDAR_NOT_FOUND",),
     "queues": (),
     "operations": ("OPERATION_NOT_FOUND",),
+    "keys": ("KEY_NOT_FOUND",),
 }
 _REFS = {
     "schedules": "Id or key.",
@@ -268,5 +281,6 @@ _REFS = {
     "calendars": "The calendar's name.",
     "queues": "The queue's name.",
     "operations": "The operation's id.",
+    "keys": "The key's id, which is the first 8 characters after `duly_live_`.",
 }
 _WORDS = {200: "As it is now.", 201: "It is new.", 202: "It is stored and will run.", 204: "It is gone."}

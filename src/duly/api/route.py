@@ -67,5 +67,5 @@ class Route:
 
     @property
     def keyed(self) -> bool:
-        """Whether it takes an ``Idempotency-Key``; the other methods may be repeated as they are."""
-        return self.method == "POST" and not self.path.endswith(":preview")
+        """Whether it takes an ``Idempotency-Key``; the others may be repeated, or answer what must not be kept."""
+        return self.method == "POST" and not self.path.endswith(":preview") and not self.path.startswith("/keys")

@@ -33,6 +33,7 @@ from .route_control import CONTROL
 from .route_dead import DEAD_LETTERS
 from .route_events import EVENTS
 from .route_instances import INSTANCES
+from .route_keys import KEYS
 from .route_queues import QUEUES
 from .shapes import (
     PreviewAnswer,
@@ -351,5 +352,6 @@ ROUTES: tuple[Route, ...] = (
     INSTANCES,
     EVENTS,
     *QUEUES,
+    *KEYS,
     *CONTROL,
 )

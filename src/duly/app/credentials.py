@@ -19,7 +19,7 @@ from duly.core.credential import (
     key_id,
     write_key,
 )
-from duly.core.errors import NotFound, StoreError, ValidationFailed
+from duly.core.errors import KeyNotFound, StoreError, ValidationFailed
 from duly.core.instants import to_datetime, to_ms
 from duly.core.quota import NO_QUOTAS, Quotas
 from duly.runtime.chance import Chance
@@ -183,5 +183,5 @@ def check_scopes(scopes: Iterable[str]) -> frozenset[Scope]:
     return allowed
 
 
-def _unknown(id: str) -> NotFound:
-    return NotFound(f"there is no key with id {id[:60]!r}; `duly key list` shows them", ref=id)
+def _unknown(id: str) -> KeyNotFound:
+    return KeyNotFound(f"there is no key with id {id[:60]!r}; `duly key list` shows them", ref=id)

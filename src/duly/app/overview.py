@@ -15,6 +15,7 @@ from duly.store.sql import SqlStore
 from duly.store.values import Page, Stats
 
 from .checking import check_limit
+from .owning import Owning
 from .upcoming import Upcoming, upcoming
 
 LATE_MS = 2000
@@ -35,6 +36,7 @@ class Overview:
     """The part of ``app.schedules`` that looks over all of them."""
 
     _store: SqlStore
+    _owning: Owning
 
     async def coming(
         self, *, tenant: str | None = None, owner: str | None = None, limit: int = 50, cursor: str | None = None
@@ -43,6 +45,8 @@ class Overview:
 
         What is paused does not fire, and is not among them; what is overdue comes first.
         """
+        if self._owning.whose is not None and owner is None:
+            tenant, owner = tenant or self._owning.whose.tenant, self._owning.whose.owner  # they have an index
         page = await self._store.list_upcoming(
             limit=check_limit(limit), after=check_place(cursor), tenant=tenant, owner=owner
         )

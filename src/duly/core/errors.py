@@ -13,6 +13,7 @@
     │       └── CalendarUnknown            CALENDAR_UNKNOWN: a schedule names one that is not there
     ├── NotFound                   SCHEDULE_JOB_NOT_FOUND
     │   ├── OperationNotFound          OPERATION_NOT_FOUND
+    │   ├── KeyNotFound                KEY_NOT_FOUND: no API key has that id
     │   └── CalendarNotFound           CALENDAR_NOT_FOUND
     ├── Conflict                   the request is well formed, the state does not allow it
     │   ├── KeyInUse                   SCHEDULE_KEY_IN_USE
@@ -145,6 +146,12 @@ class CalendarNotFound(NotFound):
     @classmethod
     def named(cls, name: str) -> Self:
         return cls(f"there is no calendar {name[:200]!r}", ref=name)
+
+
+class KeyNotFound(NotFound):
+    """No API key has that id."""
+
+    code = "KEY_NOT_FOUND"
 
 
 class Conflict(DulyError):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from msgspec import UNSET
@@ -48,22 +47,20 @@ async def change_many(
     *,
     by: str | None = None,
     id: str | None = None,
-    only: Mapping[str, str] | None = None,
     on_progress: Progress | None = None,
 ) -> OperationAnswer | MatchingAnswer:
-    """Begin to do one thing to many schedules; ``only`` narrows to those that the caller may change.
+    """Begin to do one thing to many schedules.
 
     What was named is done when this answers. What a filter found is done beside it, or with ``on_progress`` before.
     """
     given = read(BulkBody, body)
     words = _words(given)
-    filters, foreign = await _own(app, _which(given), only or {})
+    filters = _which(given)
     with telling(filter="/filter", ids="/ids"):
         if given.dry_run:
             found = await app.schedules.count(**filters)
             return {"dryRun": True, "matched": found.count, "more": found.more, "keys": list(found.keys)}
         plan = await app.schedules.plan(given.action, **words, **filters)
-    plan = replace(plan, missing=(*plan.missing, *foreign))
     begun = await app.operations.begin(plan.order, by=by, id=id)
     if plan.order.ids is not None or on_progress is not None:
         return operation_answer(plan.complete(await _driven(app, begun, on_progress)))
@@ -128,10 +125,10 @@ async def remove_schedule(
     return operation_answer(done)
 
 
-async def get_operation(app: Duly, id: str, *, whose: str | None = None) -> OperationAnswer:
-    """How far an operation has come; with ``whose`` only one that this caller began."""
+async def get_operation(app: Duly, id: str) -> OperationAnswer:
+    """How far an operation has come."""
     found = await app.operations.get(id) if is_id(id) else None
-    if found is None or (whose is not None and found.by != whose):
+    if found is None:
         raise OperationNotFound.named(id)
     return operation_answer(found)
 
@@ -147,19 +144,6 @@ async def list_operations(app: Duly, query: Mapping[str, str]) -> OperationPage:
 
 async def _driven(app: Duly, begun: Operation, on_progress: Progress | None) -> Operation:
     return begun if begun.finished else await app.operations.drive(begun.id, on_progress)
-
-
-async def _own(app: Duly, filters: dict[str, Any], only: Mapping[str, str]) -> tuple[dict[str, Any], list[str]]:
-    """The filter narrowed to what is the caller's, and what was named and is not."""
-    if not only or "ids" not in filters:
-        return filters | dict(only), []
-    own: list[str] = []
-    foreign: list[str] = []
-    for ref in filters["ids"]:
-        found = await app.schedules.get(ref)
-        whose = None if found is None else (found.facts.tenant, found.facts.owner)
-        (own if whose == (only["tenant"], only["owner"]) else foreign).append(ref)
-    return {"ids": own}, foreign
 
 
 def _which(given: BulkBody) -> dict[str, Any]:
