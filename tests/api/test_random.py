@@ -72,6 +72,8 @@ async def test_nothing_that_is_sent_breaks_it(
     app: Duly, api: httpx2.AsyncClient, route: Route, ref: str, body: Any, query: dict[str, str], etag: str | None
 ) -> None:
     # One store for all examples: what the ones before left there belongs to the test.
+    if "authorization" not in api.headers:
+        api.headers["authorization"] = f"Bearer {(await app.keys.create('root', scopes=['admin'])).text}"
     await api.put("/schedules/k", json={"everyMs": 60_000, "jobType": "x"})
     before = await state(app)
     answer = await ask(api, route, ref, body, query, etag)

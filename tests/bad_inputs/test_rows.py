@@ -54,8 +54,6 @@ SURFACES: dict[str, tuple[str, str, dict[str, Any] | None]] = {
 }  # fmt: skip
 
 MISSING = {
-    "api jwt": "auth",
-    "api admin keys": "auth",
     "worker claim": "lanes",
     "worker complete": "lanes",
     "worker heartbeat": "lanes",
@@ -84,10 +82,18 @@ APPEARS = {
 COMING = {"api backfill": "/schedules/{ref}/backfill"}
 """Surfaces whose rows are run as soon as their route is there."""
 
-NEEDS_A_CREDENTIAL = ("A01", "A05", "O01", "O04", "O05", "O08", "O18")
-"""Rows on surfaces that are there, about callers: they wait for the first row of ``api jwt``."""
-
+_AUTH, _JWT = "tests/api/test_auth.py", "tests/api/test_jwt.py"
+_FOREIGN = f"{_AUTH}::test_what_belongs_to_others_is_404_by_the_same_statements_as_what_is_not_there"
 ELSEWHERE = {
+    "A01": f"{_AUTH}::test_without_a_credential_it_is_401",
+    "A05": f"{_AUTH}::test_every_bad_key_takes_the_same_path_to_the_same_answer",
+    **dict.fromkeys(
+        ("A10", "A13", "A14", "A15", "A17", "A20", "A23", "A24"), f"{_JWT}::test_bad_tokens_of_the_list_are_401"
+    ),
+    **dict.fromkeys(("O01", "O04", "O05"), _FOREIGN),
+    "O08": f"{_AUTH}::test_a_list_holds_only_what_is_ones_own",
+    "O13": f"{_AUTH}::test_with_another_scope_it_is_403",
+    "O18": f"{_AUTH}::test_quotas_are_429_and_only_time_that_heals_is_told",
     "H06": "tests/serve/test_slow_clients.py::test_h06_two_hundred_slow_heads_and_bodies_leave_health_alone",
     "H17": "tests/serve/test_slow_clients.py::test_h17_fifty_thousand_requests_ahead_cost_no_memory",
     "H18": "tests/api/test_events.py::test_h18_of_five_hundred_streams_that_nobody_reads_most_are_refused",
@@ -146,7 +152,7 @@ def test_every_row_of_a_surface_gets_its_answer(target: Target, surface: str) ->
     for row in ROWS.values():
         if (
             row["surface"] == surface
-            and row["id"] not in (*ELSEWHERE, *NEEDS_A_CREDENTIAL)
+            and row["id"] not in ELSEWHERE
             and (target.name == "sqlite" or touches_the_store(row))
         ):
             wrong += [f"{row['id']}: {what}" for what in findings(target, row)]
@@ -307,7 +313,7 @@ SPECIAL: dict[str, Callable[[Target, dict[str, Any]], None]] = {
 
 def test_no_row_is_forgotten() -> None:
     """Each public row is run, waits for its surface, or is shown by another test; and each says which."""
-    waiting = [row["id"] for row in PUBLIC if row["surface"] in MISSING or row["id"] in NEEDS_A_CREDENTIAL]
+    waiting = [row["id"] for row in PUBLIC if row["surface"] in MISSING]
     run = [row["id"] for row in PUBLIC if row["surface"] in SURFACES and row["id"] not in (*ELSEWHERE, *waiting)]
     assert sorted([*run, *waiting, *ELSEWHERE]) == sorted(row["id"] for row in PUBLIC)
     assert len(ROWS) == len(PUBLIC) + len(OURS), "every row has an id of its own"

@@ -54,6 +54,14 @@ FIELDS: Mapping[str, str] = {
     "fairnessKey": "Whose share of a fair queue it is; the tenant's if absent.",
     "field": "The name of the field.",
     "fields": "What changed, field by field.",
+    "expiresAt": "From when on it is refused.",
+    "minIntervalMs": "The least time between two fires.",
+    "payloadBytes": "The largest payload.",
+    "quotas": "How much the owner may have and ask for.",
+    "requestsPerMinute": "Requests of this key.",
+    "revokedAt": "Since when it is refused.",
+    "scopes": "What it may do.",
+    "QuotasAnswer.schedules": "Schedules that have not ended.",
     "filter": "Which ones; an empty filter fits all.",
     "finishedAt": "When it was done.",
     "fireCurrentWindow": "Whether the window at the time of creation fires as well.",
@@ -222,7 +230,8 @@ EXAMPLES: Mapping[str, Any] = {
     "topic": "billing.invoice",
     "key": "nightly",
     **dict.fromkeys(
-        ("finishedAt", "startAt", "endAt", "pausedUntil", "acknowledgedAt", "since"), "2099-01-01T00:00:00Z"
+        ("finishedAt", "startAt", "endAt", "pausedUntil", "acknowledgedAt", "since", "revokedAt"),
+        "2099-01-01T00:00:00Z",
     ),
     **dict.fromkeys(("replaces", "replacedBy", "redriveOf", "redrivenAs"), "019363a0-5c00-7d83-91f8-20a939dbcd79"),
 }

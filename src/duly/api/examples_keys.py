@@ -14,7 +14,18 @@ BODIES: Mapping[str, Mapping[str, tuple[str, Any]]] = {
             {"name": "u42-app", "owner": "user-42", "scopes": ["read", "write"], "expiresAt": "2099-01-01T00:00:00Z"},
         ),
         "admin": ("A key of an operator", {"name": "ops", "scopes": ["admin"]}),
-        "quotas": ("A key with bounds of its own", {"name": "trial", "quotas": {"schedules": 10}}),
+        "quotas": (
+            "A key with bounds of its own",
+            {
+                "name": "trial",
+                "quotas": {
+                    "schedules": 10,
+                    "minIntervalMs": 60_000,
+                    "payloadBytes": 4096,
+                    "requestsPerMinute": 120,
+                },
+            },
+        ),
     },
     "rotateKey": {"hour": ("The old one goes on for an hour", {"keepSeconds": 3600})},
 }
