@@ -50,6 +50,8 @@ class WorkflowRuns:
         this app nor a live worker knows is refused.
         """
         name = workflow.name if isinstance(workflow, Workflow) else workflow
+        owning = self._runs._owning
+        tenant = owning.tenant(check_text(tenant, "tenant", 128) or "")
         known = await self._check(name, version)
         if known is not None:
             known.read_input(input)
@@ -61,7 +63,8 @@ class WorkflowRuns:
             priority=check_priority(priority),
             max_attempts=self._settings.default_max_attempts,
             timeout_ms=DEFAULT_TIMEOUT_MS,
-            tenant=check_text(tenant, "tenant", 128) or "",
+            tenant=tenant,
+            owner=owning.owner,
         )
         return await self._runs._submit(request, connection=connection)
 
@@ -148,7 +151,8 @@ class WorkflowRuns:
 
     async def _resolve(self, ref: str) -> str:
         run_id = await self._runs._resolve(ref)
-        if run_id is None:
+        theirs = self._runs._owning.whose is None
+        if run_id is None or not (theirs or await self._store.get_run(run_id)):
             raise not_found("run", ref)
         return run_id
 
