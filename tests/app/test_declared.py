@@ -124,8 +124,7 @@ async def test_a_declared_schedule_with_a_bad_option_stops_the_start_and_leaves_
     @app.job("ok", cron="0 2 * * *")
     async def ok() -> None: ...
 
-    @app.job("bad", cron="0 2 * * *", overlap="sometimes")
-    async def bad() -> None: ...
+    app._declared.add({"key": "bad", "timing": Every("1h"), "job": "ok", "overlap": "sometimes"})
 
     with pytest.raises(DulyError, match="overlap"):
         await app.start()

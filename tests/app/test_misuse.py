@@ -2,12 +2,14 @@
 
 import asyncio
 import logging
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import duly
 from duly import Duly, DulyError, Every, Retry
+from duly.core.errors import ConfigurationError, ValidationFailed
 from tests.app.conftest import MakeApp
 
 
@@ -89,3 +91,47 @@ async def test_a_failed_attempt_is_in_the_log(make_app: MakeApp, caplog: pytest.
     assert run.status is duly.RunStatus.FAILED
     assert "'boom'" in caplog.text
     assert "ValueError: no luck" in caplog.text
+
+
+async def test_what_is_no_text_is_refused_by_name(app: Duly) -> None:
+    async with app:
+        for call in (
+            lambda: app.schedules.get(None),  # type: ignore[arg-type]
+            lambda: app.schedules.pause(5),  # type: ignore[arg-type]
+            lambda: app.schedules.trigger(b"k"),  # type: ignore[arg-type]
+            lambda: app.schedules.changes(None),  # type: ignore[arg-type]
+            lambda: app.runs.get(None),  # type: ignore[arg-type]
+            lambda: app.runs.cancel(5),  # type: ignore[arg-type]
+        ):
+            with pytest.raises(ValidationFailed, match=r"ref is .*; expected the id or key of a"):
+                await call()
+        run = await app.enqueue("work")
+        for timeout in ("5", -1, True):
+            with pytest.raises(ValidationFailed, match=r"timeout is .*; expected seconds"):
+                await app.runs.wait(run.id, timeout=timeout)  # type: ignore[arg-type]
+
+
+def test_a_url_that_is_no_text_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match=r"expected text such as 'sqlite:///duly\.db'"):
+        Duly(Path("duly.db"))  # type: ignore[arg-type]
+
+
+def test_a_bad_word_of_a_decorator_is_refused_where_it_is_written(app: Duly) -> None:
+    with pytest.raises(ValidationFailed, match="overlap is 'bogus'; expected skip"):
+
+        @app.job("work", every="1h", overlap="bogus")
+        async def work() -> None: ...
+
+
+@pytest.mark.parametrize("url, code, words", [
+    ("postgresql://nobody@127.0.0.1:1/none", 69, "cannot connect to PostgreSQL"),
+    ("sqlite:////nowhere/at/all/duly.db", 78, "does not exist"),
+])  # fmt: skip
+def test_run_without_its_database_is_one_line(
+    capsys: pytest.CaptureFixture[str], url: str, code: int, words: str
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        Duly(url).run()
+    told = capsys.readouterr().err.strip()
+    assert (left.value.code, told.startswith("duly: "), words in told) == (code, True, True), told
+    assert "Traceback" not in told

@@ -1,11 +1,13 @@
 """What is seen over all schedules, and what is left of one that was purged."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from duly import Duly, Every
 from duly.core.errors import ValidationFailed
+from duly.core.schedule import Seen
 from tests.app.conftest import MakeApp
 
 
@@ -58,3 +60,19 @@ async def test_nothing_is_left_of_what_was_purged(app: Duly) -> None:
     assert len((await app.operations.list()).items) == 1
     with pytest.raises(ValidationFailed, match="no connection"):
         await app.schedules.delete("k", purge=True, connection=object())
+
+
+async def test_a_schedule_tells_its_health_and_its_attempts(app: Duly) -> None:
+    target = {"kind": "webhook", "url": "https://example.com/x", "secret": "s3cret-s3cret-s3cret-s3cret"}
+    made = await app.schedules.create("k", Every("1h"), job="work", fire_current_window=True)
+    assert (made.health, made.attempts, made.target) == ("on_time", 0, None)
+    await app._store.fire_due(limit=10, rules=app.settings.fire_rules)
+    found = await app.schedules.get("k")
+    assert found is not None
+    assert (found.health, found.attempts, found.last_error) == ("on_time", 0, None)
+    (listed,) = (await app.schedules.list()).items
+    assert (listed.health, listed.attempts) == ("on_time", None)
+    late = replace(found, seen=Seen((found.cursor.fire_at or 0) + 5000))
+    assert (late.health, replace(late, seen=Seen((found.cursor.fire_at or 0) + 11_000)).health) == ("late", "overdue")
+    outside = await app.schedules.create("out", Every("1h"), target=target)
+    assert outside.target == {name: value for name, value in target.items() if name != "secret"}

@@ -2,16 +2,20 @@
 
 import asyncio
 from collections.abc import Awaitable
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 import pytest
 
 import duly
 from duly.client import AsyncClient, Client
-from duly.client.nouns import Runs, Schedules, Server
+from duly.client.nouns import Server
+from duly.client.runs import Runs
+from duly.client.schedules import Schedules
 from duly.core import errors
 
 T = TypeVar("T")
+PAST = datetime(2026, 3, 1, tzinfo=UTC)
 NIGHTLY = {"key": "nightly", "cronExpression": "0 2 * * *", "timezone": "Europe/Berlin", "jobType": "report"}
 
 
@@ -23,6 +27,8 @@ class Blocking:
         self._client = self._runner.run(self._make(url))
         self.schedules: Any = Waited(self._client.schedules, self._runner)
         self.runs: Any = Waited(self._client.runs, self._runner)
+        for noun in ("operations", "firing", "queues", "calendars"):
+            setattr(self, noun, Waited(getattr(self._client, noun), self._runner))
 
     async def _make(self, url: str) -> AsyncClient:
         return AsyncClient(url)
@@ -106,8 +112,70 @@ def test_each_goes_through_all_pages(client: Any) -> None:
 
 
 def test_a_run_is_asked_for_directly(client: Any) -> None:
-    run = client.runs.create({"jobType": "send", "payload": {"user": 42}})
-    assert client.runs.list(jobType="send")["items"][0]["id"] == run["id"]
+    run = client.runs.enqueue("send", {"user": 42}, priority=3)
+    assert client.runs.list(job="send")["items"][0]["id"] == run["id"]
+    with pytest.raises(errors.WaitTimeout):
+        client.runs.wait(run["id"], timeout=0)
+    client.runs.cancel(run["id"])
+    assert client.runs.wait(run["id"], timeout=5)["status"] == "cancelled"
+
+
+def test_a_schedule_is_described_in_the_words_of_python(client: Any) -> None:
+    made = client.schedules.create(
+        "nightly",
+        duly.Cron("0 2 * * *", "Europe/Berlin", dst_fold="second"),
+        job="report",
+        payload={"n": 1},
+        retry=duly.Retry(max_attempts=5, delay=2),
+        timeout=60,
+        catch_up="all",
+        overlap="queue",
+        jitter=(10, 20),
+        end_at=datetime(2099, 1, 1, tzinfo=UTC),
+        tags=["x"],
+        metadata={"owner_id": "ann"},
+    )
+    assert (made["cronExpression"], made["timezone"], made["dst"]["fold"]) == ("0 2 * * *", "Europe/Berlin", "second")
+    assert (made["maxAttempts"], made["retryPolicy"]["delaySeconds"], made["timeoutSeconds"]) == (5, 2, 60)
+    assert (made["catchUp"]["policy"], made["overlapPolicy"], made["jitter"]["maxMs"]) == ("all", "queue", 20)
+    assert (made["endAt"], made["tags"], made["metadata"]["ownerId"]) == ("2099-01-01T00:00:00Z", ["x"], "ann")
+    assert made["jobPayload"] == {"n": 1}
+    changed = client.schedules.update("nightly", timing=duly.Every("1h"), retry=None, if_revision=1)
+    assert (changed["everyMs"], changed["maxAttempts"]) == (3_600_000, 3)
+    put = client.schedules.put("other", duly.Once("2099-01-01T00:00:00Z"), "report")
+    assert put["onceAt"] == "2099-01-01T00:00:00Z"
+    again = client.schedules.reschedule("other", duly.Once("2099-01-02T00:00:00Z"), if_revision=put["revision"])
+    assert again["replaces"] == put["id"]
+    assert len(client.schedules.preview(duly.Every("1h"), count=3)["items"]) == 3
+
+
+def test_operators_have_all_of_it(client: Any) -> None:
+    for n in range(3):
+        client.schedules.create({**NIGHTLY, "key": f"k{n}", "tags": ["etl"]})
+    assert client.schedules.count(tag="etl")["matched"] == 3
+    begun = client.schedules.pause_many(tag="etl", reason="incident", until=datetime(2099, 1, 1, tzinfo=UTC))
+    seen: list[Any] = []
+    done = client.operations.wait(begun["id"], seen.append)
+    assert (done["changed"], done["arguments"]["reason"], seen[-1]) == (3, "incident", done)
+    assert client.operations.get(begun["id"]) == done
+    assert client.operations.list()["items"][0]["id"] == begun["id"]
+    resumed = client.schedules.resume_many(ids=["k0", "nobody"])
+    assert sorted(item["outcome"] for item in resumed["items"]) == ["changed", "not_found"]
+    assert client.schedules.changes("k0", limit=1)["items"][0]["action"] == "resume"
+    windows = client.schedules.backfill("k0", PAST, "2026-03-03T00:00:00Z", dry_run=True)
+    assert len(windows["items"]) == 2
+    assert client.schedules.backfill("k0", PAST, "2026-03-03T00:00:00Z", payload=None)["matched"] == 2
+    assert client.schedules.coming(limit=1)["items"][0]["key"] == "k0"
+    assert client.schedules.stats()["firingPaused"] is False
+    assert client.firing.pause(reason="incident")["paused"] is True
+    assert client.firing.resume("skip")["kind"] == "resume_all"
+    assert client.firing.state()["paused"] in (True, False)
+    assert client.firing.restored()["epoch"] == 2
+    assert client.runs.dead()["items"] == client.runs.dead_groups()["items"] == []
+    assert client.runs.redrive_many(job="x")["count"] == client.runs.acknowledge_many()["count"] == 0
+    assert client.queues.set("mail", rate=5, per=60)["rateLimit"] == {"limit": 5, "periodMs": 60_000}
+    assert client.calendars.put("h", yearly=["12-25"], ranges=[("2027-01-01", "2027-01-02")])["yearly"] == ["12-25"]
+    assert client.schedules.delete("k1", purge=True) == {}
 
 
 def test_problems_are_the_errors_that_an_app_would_raise(client: Any) -> None:

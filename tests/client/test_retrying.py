@@ -79,16 +79,29 @@ def test_what_was_surely_not_done_is_tried_again(call: Callable[[Client], Any], 
 
 @pytest.mark.parametrize("failure", [BROKEN, SLOW, UNKNOWN], ids=["broken", "slow", "unknown"])
 def test_what_may_have_been_done_is_repeated_only_where_twice_is_once(failure: Step) -> None:
-    for repeatable in (look, pause):
+    for repeatable in (look, pause, create, trigger):
         script = Script(failure, OK)
         repeatable(script.client())
         assert len(script.asked) == 2
-    for once in (create, guarded, trigger):
+    for once in (guarded,):
         script = Script(failure, OK)
         with pytest.raises((errors.ServerUnreachable, errors.OutcomeUnknown)) as raised:
             once(script.client())
         assert len(script.asked) == 1
         assert isinstance(failure, httpx2.Response) or "look before trying again" in raised.value.message
+
+
+def test_what_must_not_be_done_twice_is_sent_again_under_its_own_name() -> None:
+    script = Script(BROKEN, problem(409, "IDEMPOTENCY_KEY_IN_USE"), OK)
+    client = script.client()
+    create(client)
+    names = {request.headers["Idempotency-Key"] for request in script.asked}
+    assert (len(script.asked), len(names)) == (3, 1)
+    more = Script(OK, OK)
+    other = more.client()
+    create(other)
+    create(other)
+    assert len({request.headers["Idempotency-Key"] for request in more.asked}) == 2, "another request, another name"
 
 
 def test_the_last_failure_is_raised() -> None:
@@ -157,7 +170,7 @@ def test_what_is_sent() -> None:
     assert json.loads(patch.content) == {"tags": ["x"]}
     assert patch.headers["if-match"] == '"3"'
     assert patch.headers["authorization"] == "Bearer duly_live_x"
-    assert str(get.url) == "http://duly.test/api/v1/schedules?enabled=true"
+    assert str(get.url) == "http://duly.test/api/v1/schedules?enabled=true&limit=50"
 
 
 @pytest.mark.parametrize("url", ["http://h/api/v1", "http://h/", "http://h"])
@@ -165,7 +178,7 @@ def test_the_root_of_a_server_is_found(url: str) -> None:
     script = Script(OK)
     with Client(url, transport=httpx2.MockTransport(script)) as client:
         look(client)
-    assert str(script.asked[0].url) == "http://h/api/v1/schedules"
+    assert script.asked[0].url.path == "/api/v1/schedules"
 
 
 def test_a_server_below_a_path_is_reached_there() -> None:

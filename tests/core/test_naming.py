@@ -7,7 +7,6 @@ from duly.core.run import Run
 from duly.core.schedule import Schedule
 
 OTHERWISE = {"job_type": "job", "job_payload": "payload"}
-ASKS_THE_CLOCK_OR_A_RUN = {"health", "attempts"}
 FRIENDLY_INPUT = {"interval_minutes", "daily_time", "weekly_time", "monthly_time", "dst", "strict_fields", "on_past"}
 OF_THE_TIMING = {"anchor", "after_completion"}
 
@@ -20,7 +19,7 @@ def snake(name: str) -> str:
 def test_a_schedule_has_every_name_of_its_answer() -> None:
     names = {snake(name) for name in ScheduleAnswer.__annotations__}
     missing = {name for name in names if not hasattr(Schedule, name)}
-    assert missing <= ASKS_THE_CLOCK_OR_A_RUN | FRIENDLY_INPUT | OF_THE_TIMING | {"target"}
+    assert missing <= FRIENDLY_INPUT | OF_THE_TIMING
 
 
 def test_a_run_has_every_name_of_its_answer() -> None:

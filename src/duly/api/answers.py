@@ -12,6 +12,7 @@ import msgspec
 from duly.config import Settings
 from duly.core.calendar import Calendar
 from duly.core.dead import AttemptRecord
+from duly.core.naming import health_at
 from duly.core.queue import Queue
 from duly.core.run import Run
 from duly.core.schedule import Schedule, Target, TargetKind
@@ -28,9 +29,6 @@ from .shapes import (
     TimingAnswer,
     UpcomingAnswer,
 )
-
-ON_TIME_MS = 2000
-"""A fire is late when it is overdue by more than two polls."""
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - it only counts seconds, and stands for UTC
 _SECONDS = range(FIRST_SECOND, LAST_SECOND + 1)
@@ -221,12 +219,16 @@ def upcoming_answer(window: Any) -> UpcomingAnswer:
     answer: UpcomingAnswer = {
         "windowAt": at(window.window_at),
         "fireAt": at(window.fire_at),
-        "localTime": local if isinstance(local, str) else local.isoformat(),
+        "localTime": local if isinstance(local, str) else local.isoformat(timespec=_precision(local)),
         "note": window.note,
     }
     if window.excluded:
         answer["excluded"] = True
     return answer
+
+
+def _precision(instant: datetime) -> str:
+    return "milliseconds" if instant.microsecond >= 1000 else "seconds"
 
 
 def preview_answer(timing: Timing, timezone: str, windows: Sequence[Any]) -> PreviewAnswer:
@@ -262,10 +264,7 @@ def _second(second: int) -> str:
 
 
 def health_of(schedule: Schedule, settings: Settings, now: int) -> Literal["on_time", "late", "overdue"]:
-    fire_at = schedule.cursor.fire_at
-    if fire_at is None or now - fire_at <= ON_TIME_MS:
-        return "on_time"
-    return "late" if now - fire_at <= settings.catch_up_grace * 1000 else "overdue"
+    return health_at(schedule.cursor.fire_at, now, settings.catch_up_grace * 1000)
 
 
 def _anchor(timing: Every) -> str:

@@ -44,6 +44,14 @@ def timeout_in_ms(timeout: float | None) -> int | None:
     return max(1, round(timeout * 1000))
 
 
+def check_patience(timeout: float | None) -> None:
+    """Refuse a time to wait that is none."""
+    if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout < 0):
+        raise ValidationFailed(
+            f"timeout is {timeout!r}; expected seconds from 0, or None to wait for ever", field="timeout", got=timeout
+        )
+
+
 def check_metadata(given: Mapping[str, str | None]) -> dict[str, str | None]:
     check_kind(given, Mapping, "metadata")
     for name, value in given.items():

@@ -16,7 +16,9 @@ from duly.engine.registry import Handler, check_job_name, make_handler
 from duly.workflow.definition import Workflow, make_workflow
 
 from .checking import check_words, timeout_in_ms
-from .words import JOB_WORDS, UNSET, JobOptions
+from .words import JOB_WORDS, UNSET, JobOptions, read_words
+
+UNBOUNDED = 2**31
 
 Given = ParamSpec("Given")
 Rest = ParamSpec("Rest")
@@ -75,6 +77,7 @@ class Declaring(ABC):
         if name is not None:
             check_job_name(name)
         check_words("job", options, JOB_WORDS)
+        read_words(options, UNBOUNDED)  # a bad word is refused where it is written; the rest when the app starts
         timing = _timing(name, cron, every, timezone)
         if timing is None and options:
             raise ConfigurationError(f"job {name!r} has {', '.join(options)} but neither cron nor every")

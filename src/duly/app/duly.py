@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from copy import copy
@@ -11,7 +12,8 @@ from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
 
 from duly.config import Settings, database_url
-from duly.core.errors import ConfigurationError
+from duly.config.sources import debugging
+from duly.core.errors import ConfigurationError, StoreUnavailable
 from duly.core.run import Run
 from duly.core.steps import handler_name
 from duly.core.version import VERSION
@@ -54,6 +56,9 @@ from .words import UNSET, JobLike, RunOptions
 from .workflows import WorkflowRuns
 
 NOT_OPEN = "this app is not open; use `async with app:`, or `await app.open()` if it is only to create and to look"
+UNREACHABLE, MISCONFIGURED = 69, 78
+"""Exit codes of ``run``, as those of the command line."""
+
 LAST_WORDS = 1.0
 """Seconds that listeners have to hear what happened last."""
 
@@ -332,9 +337,19 @@ class Duly(Declaring):
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            asyncio.run(self._run())
+            self._run_alone()
         else:
             raise ConfigurationError("app.run() was called inside a running event loop; use `async with app:` there")
+
+    def _run_alone(self) -> None:
+        """Run as the whole program: what keeps it from starting is one line and an exit code, not a stack."""
+        try:
+            asyncio.run(self._run())
+        except (StoreUnavailable, ConfigurationError) as error:
+            if debugging():
+                raise
+            sys.stderr.write(f"duly: {error.message}\n")
+            raise SystemExit(UNREACHABLE if isinstance(error, StoreUnavailable) else MISCONFIGURED) from None
 
     async def _run(self) -> None:
         async with until_signalled() as signalled, self:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from duly.core.calendar import Days
 from duly.core.errors import ValidationFailed
 from duly.core.ids import is_id
+from duly.core.naming import ON_TIME_MS
 from duly.core.rules.excluding import Exclusions
 from duly.core.schedule import Schedule
 from duly.store.sql import SqlStore
@@ -17,9 +18,6 @@ from duly.store.values import Page, Stats
 from .checking import check_limit
 from .owning import Owning
 from .upcoming import Upcoming, upcoming
-
-LATE_MS = 2000
-"""A fire is late when it is overdue by more than two polls."""
 
 _PLACE = re.compile(r"(-?\d{1,16})\.(\d{1,18})\.(.{36})", re.ASCII)
 
@@ -59,7 +57,7 @@ class Overview:
 
         Counts stop at 10,000, and no more runs than that are looked at, the newest: ``since`` says how far they reach.
         """
-        return await self._store.stats(late_ms=LATE_MS)
+        return await self._store.stats(late_ms=ON_TIME_MS)
 
     async def _days(self, schedules: list[Schedule]) -> dict[str, dict[str, Days]]:
         """The dates of the calendars that they name, by tenant."""

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 
 from duly.config import Settings
 from duly.core.errors import EnqueueFailure, StoreError, WaitTimeout
-from duly.core.ids import is_id, named_run_id, parse_window_key, window_run_id
+from duly.core.ids import check_ref, is_id, named_run_id, parse_window_key, window_run_id
 from duly.core.instants import to_ms
 from duly.core.policy import Retry, choose
 from duly.core.run import Run, RunStatus
@@ -27,6 +27,7 @@ from .checking import (
     check_cursor,
     check_id,
     check_limit,
+    check_patience,
     check_priority,
     check_queue,
     check_text,
@@ -145,6 +146,7 @@ class Runs(DeadLetters):
 
     async def wait(self, ref: str, timeout: float | None = None) -> Run:
         """Wait until the run has ended and answer it; raise WaitTimeout after ``timeout`` seconds."""
+        check_patience(timeout)
         run_id = await self._resolve(ref)
         if run_id is None:
             raise not_found("run", ref)
@@ -254,6 +256,7 @@ class Runs(DeadLetters):
         return runs
 
     async def _resolve(self, ref: str) -> str | None:
+        check_ref(ref, "a run")
         if is_id(ref):
             return ref
         named = parse_window_key(ref)

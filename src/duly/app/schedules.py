@@ -12,6 +12,7 @@ from typing import Any, Unpack
 
 from duly.config import Settings
 from duly.core.errors import DulyError, EnqueueFailure, StoreError, ValidationFailed
+from duly.core.ids import window_run_id
 from duly.core.instants import to_ms
 from duly.core.policy import choose
 from duly.core.rules import editing
@@ -19,7 +20,7 @@ from duly.core.rules.bulk import check_trigger
 from duly.core.rules.editing import Change
 from duly.core.rules.replacing import Succession, reschedule
 from duly.core.run import Run
-from duly.core.schedule import Schedule, ScheduleStatus
+from duly.core.schedule import Schedule, ScheduleStatus, Seen
 from duly.core.timing import Timing
 from duly.runtime.batcher import Batcher
 from duly.runtime.chance import Chance
@@ -127,8 +128,14 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
         return made
 
     async def get(self, ref: str) -> Schedule | None:
-        """The schedule, or None."""
-        return await self._store.get_schedule(ref)
+        """The schedule, or None; with what became of its newest window (``attempts``, ``last_error``)."""
+        found = await self._store.get_schedule(ref)
+        if found is None:
+            return None
+        window, last = found.cursor.window_at, None
+        if found.cursor.last_fired_at is not None and window is not None:
+            last = await self._store.get_run(window_run_id(found.id, window))
+        return replace(found, seen=Seen(self._clock.now(), whole=True, last=last))
 
     async def list(
         self,
@@ -150,7 +157,9 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
         where = ScheduleFilter(
             tenant=tenant, owner=owner, job=job, topic=topic, tag=tag, status=status, enabled=enabled, q=q
         )
-        return await self._store.list_schedules(where, limit=check_limit(limit), after=check_cursor(cursor))
+        page = await self._store.list_schedules(where, limit=check_limit(limit), after=check_cursor(cursor))
+        seen = Seen(self._clock.now())
+        return Page([replace(schedule, seen=seen) for schedule in page.items], page.next_cursor)
 
     async def iterate(self, **filters: Unpack[ScheduleFilters]) -> AsyncIterator[Schedule]:
         """All pages, one schedule after another."""

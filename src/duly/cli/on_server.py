@@ -14,6 +14,8 @@ from .backend import Answer, Body, jobs_of
 from .control import ServerControl
 from .portions import portions
 
+_WORDS = {"jobType": "job", "scheduleId": "schedule"}
+
 
 class ServerBackend(ServerControl):
     """A ``Backend`` on ``duly serve``."""
@@ -70,7 +72,7 @@ class ServerBackend(ServerControl):
         return self._client.schedules.get(ref)
 
     def list_schedules(self, query: Mapping[str, str]) -> Answer:
-        return self._client.schedules.list(**query)
+        return self._client.schedules.list(**_words(query))
 
     def update_schedule(self, ref: str, changes: Body, if_revision: int | None) -> Answer:
         return self._client.schedules.update(ref, changes, if_revision=if_revision)
@@ -100,7 +102,7 @@ class ServerBackend(ServerControl):
         return self._client.schedules.preview(body)
 
     def list_calendars(self, query: Mapping[str, str]) -> Answer:
-        return self._client.calendars.list(**query)
+        return self._client.calendars.list(**_words(query))
 
     def get_calendar(self, name: str, query: Mapping[str, str]) -> Answer:
         return self._client.calendars.get(name, tenant=query.get("tenant"))
@@ -112,7 +114,7 @@ class ServerBackend(ServerControl):
         self._client.calendars.delete(name, tenant=query.get("tenant"))
 
     def list_runs(self, query: Mapping[str, str]) -> Answer:
-        return self._client.runs.list(**query)
+        return self._client.runs.list(**_words(query))
 
     def get_run(self, ref: str) -> Answer:
         return self._client.runs.get(ref)
@@ -124,13 +126,13 @@ class ServerBackend(ServerControl):
         return self._client.runs.redrive(ref, **body)
 
     def list_dead(self, query: Mapping[str, str]) -> Answer:
-        return self._client.dead_letters.list(**query)
+        return self._client.runs.dead(**_words(query))
 
     def redrive_dead(self, body: Body) -> Answer:
-        return self._client.dead_letters.redrive(body)
+        return self._client.runs.redrive_many(**_many(body))
 
     def acknowledge_dead(self, body: Body) -> Answer:
-        return self._client.dead_letters.acknowledge(body)
+        return self._client.runs.acknowledge_many(**_many(body))
 
     def list_queues(self) -> Answer:
         return self._client.queues.list()
@@ -157,6 +159,17 @@ class ServerBackend(ServerControl):
             tenant=query.get("tenant"),
             after=after,
         )
+
+
+def _words(query: Mapping[str, Any]) -> dict[str, Any]:
+    """A query in the words of the client."""
+    return {_WORDS.get(name, name): value for name, value in query.items()}
+
+
+def _many(body: Body) -> dict[str, Any]:
+    """Which dead letters, in the words of the client."""
+    words = {"most" if name == "limit" else name: value for name, value in body.items() if name != "filter"}
+    return words | _words(body.get("filter", {}))
 
 
 def _moved(found: Mapping[str, Any], first: int) -> dict[str, Any]:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
+from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock, SystemClock
 
-from .calls import Answer, Call, Failure, Pause, Reply
+from .calls import NOTHING, Answer, Call, Failure, Pause, Reply
 from .control import Firing, Operations
 from .following import Following
 from .http import TIMEOUT, failure_of, load_httpx, reply_of, request_of, settings_of
-from .nouns import Calendars, DeadLetters, Queues, Runs, Schedules, Server, event_query
-from .talking import TRIES, read_server, talk
+from .nouns import Calendars, Queues, Server, event_query
+from .runs import Runs, Steps
+from .schedules import Schedules
+from .talking import TRIES, keyed, read_server, talk
+from .wording import RunOptions
 
 
 class AsyncClient:
@@ -34,13 +38,12 @@ class AsyncClient:
         root, self.place = read_server(url)
         self._http = self._httpx.AsyncClient(**settings_of(root, key, timeout, transport))
         self._tries = tries
-        self._clock = clock or SystemClock()
-        self.schedules: Schedules[Awaitable[Answer]] = Schedules(self._send)
-        self.runs: Runs[Awaitable[Answer]] = Runs(self._send)
-        self.dead_letters: DeadLetters[Awaitable[Answer]] = DeadLetters(self._send)
+        self._clock, self._chance = clock or SystemClock(), Chance()
+        self.schedules: Schedules[Awaitable[Answer]] = Schedules(self._send, self.each)
+        self.runs: Runs[Awaitable[Answer]] = Runs(self._send, self.each, self._follow)
         self.queues: Queues[Awaitable[Answer]] = Queues(self._send)
-        self.calendars: Calendars[Awaitable[Answer]] = Calendars(self._send)
-        self.operations: Operations[Awaitable[Answer]] = Operations(self._send)
+        self.calendars: Calendars[Awaitable[Answer]] = Calendars(self._send, self.each)
+        self.operations: Operations[Awaitable[Answer]] = Operations(self._send, self._follow)
         self.firing: Firing[Awaitable[Answer]] = Firing(self._send)
         self.server: Server[Awaitable[Answer]] = Server(self._send)
 
@@ -96,8 +99,25 @@ class AsyncClient:
     ) -> None:
         await self.aclose()
 
+    async def enqueue(self, job: Any, payload: Any = NOTHING, **options: Unpack[RunOptions]) -> Answer:
+        """Ask for one run of a job; see ``runs.enqueue``."""
+        return await self.runs.enqueue(job, payload, **options)
+
+    async def _follow(self, steps: Steps) -> Answer:
+        step = next(steps)
+        while True:
+            try:
+                if isinstance(step, Pause):
+                    await self._clock.wait(asyncio.Event(), step.seconds)
+                    step = next(steps)
+                else:
+                    step = steps.send(await self._send(step))
+            except StopIteration as end:
+                ended: Answer = end.value
+                return ended
+
     async def _send(self, call: Call) -> Answer:
-        talking = talk(call, self.place, self._tries)
+        talking = talk(keyed(call, self._chance.id(self._clock)), self.place, self._tries)
         step = next(talking)
         while True:
             try:

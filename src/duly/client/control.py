@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Generic, TypedDict, TypeVar, Unpack
 
-from .calls import Call
+from .calls import Answer, Call, Pause
 from .making import API, UNSET, get, given, path_of, post
+from .runs import FIRST_LOOK, LONGEST_LOOK, Follow, Steps
 
 R = TypeVar("R")
 _NAMES = {"job": "jobType"}
@@ -31,8 +32,9 @@ class Filters(TypedDict, total=False):
 class BulkSchedules(Generic[R]):
     """The part of ``/schedules`` that works on many, back in time, and over all of them."""
 
-    def __init__(self, send: Callable[[Call], R]) -> None:
+    def __init__(self, send: Callable[[Call], R], each: Callable[..., Any]) -> None:
         self._send = send
+        self._each = each
 
     def pause_many(
         self, *, reason: str | None = None, until: datetime | str | None = None, **filters: Unpack[Filters]
@@ -116,15 +118,21 @@ class BulkSchedules(Generic[R]):
 class Operations(Generic[R]):
     """``/operations``: work in many steps, and how far it has come."""
 
-    def __init__(self, send: Callable[[Call], R]) -> None:
+    def __init__(self, send: Callable[[Call], R], follow: Follow[R]) -> None:
         self._send = send
+        self._follow = follow
 
     def get(self, id: str) -> R:
+        """How far it has come; one that is not there raises OperationNotFound."""
         return self._send(get(path_of("operations", id)))
 
     def list(self, *, limit: int = 50, cursor: str | None = None) -> R:
         """One page, newest first."""
         return self._send(get(f"{API}/operations", {"limit": limit, "cursor": cursor}))
+
+    def wait(self, id: str, on_progress: Callable[[Answer], None] | None = None) -> R:
+        """Look until it has finished, and answer it; ``on_progress`` is shown each look."""
+        return self._follow(_until_finished(id, on_progress))
 
 
 class Firing(Generic[R]):
@@ -148,3 +156,15 @@ class Firing(Generic[R]):
     def restored(self, *, reason: str | None = None) -> R:
         """Say that the store was restored from a backup: nothing fires until ``resume``."""
         return self._send(post(f"{API}/firing/restored", given(reason=reason)))
+
+
+def _until_finished(id: str, on_progress: Callable[[Answer], None] | None) -> Steps:
+    look = FIRST_LOOK
+    while True:
+        operation = yield get(path_of("operations", id))
+        if on_progress is not None:
+            on_progress(operation)
+        if operation["finishedAt"] is not None:
+            return dict(operation)
+        yield Pause(look)
+        look = min(LONGEST_LOOK, look * 2)

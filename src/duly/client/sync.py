@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from threading import Event
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
-from .calls import Answer, Call, Failure, Pause, Reply
+from duly.runtime.chance import Chance
+from duly.runtime.clock import SystemClock
+
+from .calls import NOTHING, Answer, Call, Failure, Pause, Reply
 from .control import Firing, Operations
 from .following import Following
 from .http import TIMEOUT, failure_of, load_httpx, reply_of, request_of, settings_of
-from .nouns import Calendars, DeadLetters, Queues, Runs, Schedules, Server, event_query
-from .talking import TRIES, read_server, talk
+from .nouns import Calendars, Queues, Server, event_query
+from .runs import Runs, Steps
+from .schedules import Schedules
+from .talking import TRIES, keyed, read_server, talk
+from .wording import RunOptions
 
 
 class Client:
@@ -35,13 +41,13 @@ class Client:
         root, self.place = read_server(url)
         self._http = self._httpx.Client(**settings_of(root, key, timeout, transport))
         self._tries = tries
+        self._clock, self._chance = SystemClock(), Chance()
         self._pause = pause or (lambda seconds: Event().wait(seconds))
-        self.schedules: Schedules[Answer] = Schedules(self._send)
-        self.runs: Runs[Answer] = Runs(self._send)
-        self.dead_letters: DeadLetters[Answer] = DeadLetters(self._send)
+        self.schedules: Schedules[Answer] = Schedules(self._send, self.each)
+        self.runs: Runs[Answer] = Runs(self._send, self.each, self._follow)
         self.queues: Queues[Answer] = Queues(self._send)
-        self.calendars: Calendars[Answer] = Calendars(self._send)
-        self.operations: Operations[Answer] = Operations(self._send)
+        self.calendars: Calendars[Answer] = Calendars(self._send, self.each)
+        self.operations: Operations[Answer] = Operations(self._send, self._follow)
         self.firing: Firing[Answer] = Firing(self._send)
         self.server: Server[Answer] = Server(self._send)
 
@@ -98,8 +104,21 @@ class Client:
     ) -> None:
         self.close()
 
+    def enqueue(self, job: Any, payload: Any = NOTHING, **options: Unpack[RunOptions]) -> Answer:
+        """Ask for one run of a job; see ``runs.enqueue``."""
+        return self.runs.enqueue(job, payload, **options)
+
+    def _follow(self, steps: Steps) -> Answer:
+        step = next(steps)
+        while True:
+            try:
+                step = steps.send(self._pause(step.seconds) if isinstance(step, Pause) else self._send(step))
+            except StopIteration as end:
+                answer: Answer = end.value
+                return answer
+
     def _send(self, call: Call) -> Answer:
-        talking = talk(call, self.place, self._tries)
+        talking = talk(keyed(call, self._chance.id(self._clock)), self.place, self._tries)
         step = next(talking)
         while True:
             try:

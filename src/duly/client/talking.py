@@ -7,6 +7,7 @@ was done; or the call is repeatable, and then it does not matter whether it was 
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from duly.core.errors import ConfigurationError, StoreUnavailable
@@ -15,11 +16,19 @@ from .calls import Answer, Call, Failure, Pause, Reply
 from .problems import problem_code, read_reply
 
 TRIES = 3
+UNDER_WAY = "IDEMPOTENCY_KEY_IN_USE"
 FIRST_WAIT = 0.2
 LONGEST_WAIT = 30.0
 """A server that asks for more patience than this, in seconds, is not waited for."""
 
 Talk = Generator[Call | Pause, Reply | Failure | None, Answer]
+
+
+def keyed(call: Call, key: str) -> Call:
+    """Give a request that must not be done twice a name of its own: asked again, the server answers as it did."""
+    if call.method != "POST" or call.repeatable:
+        return call
+    return replace(call, headers={**call.headers, "Idempotency-Key": key}, repeatable=True)
 
 
 def talk(call: Call, place: str, tries: int = TRIES) -> Talk:
@@ -36,9 +45,11 @@ def talk(call: Call, place: str, tries: int = TRIES) -> Talk:
 
 def wait_before_next(call: Call, reply: Reply | Failure, attempt: int) -> float | None:
     """Seconds until another try, or None if this was the answer."""
-    wait = FIRST_WAIT * 2 ** (attempt - 1)
+    wait: float = FIRST_WAIT * 2 ** (attempt - 1)
     if isinstance(reply, Failure):
         return wait if call.repeatable or not reply.sent else None
+    if reply.status == 409 and problem_code(reply) == UNDER_WAY and "Idempotency-Key" in call.headers:
+        return wait  # our own first try, whose answer got lost
     if reply.status == 429 or (reply.status == 503 and (call.repeatable or _nothing_was_done(reply))):
         asked = reply.headers.get("retry-after", "")
         wait = max(wait, float(asked)) if asked.isdecimal() else wait

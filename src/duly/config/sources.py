@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from duly.core.errors import ConfigurationError
+
 DEFAULT_DATABASE_URL: Final = "sqlite:///duly.db"
 FILE_HERE: Final = "duly.toml"
 FILE_OF_MACHINE: Final = Path("/etc/duly/config.toml")
@@ -18,6 +20,10 @@ def process_environment() -> Mapping[str, str]:
 
 def database_url(given: str | None, environment: Mapping[str, str] | None = None) -> str:
     """The store of an app: what was given, else ``DULY_DATABASE_URL``, else a SQLite file in this folder."""
+    if given is not None and not isinstance(given, str):
+        raise ConfigurationError(
+            f"the database URL is {given!r}; expected text such as 'sqlite:///duly.db' or 'postgresql://host/name'"
+        )
     found = process_environment() if environment is None else environment
     return given or found.get("DULY_DATABASE_URL") or DEFAULT_DATABASE_URL
 

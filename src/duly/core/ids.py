@@ -97,6 +97,12 @@ def parse_window_key(text: str) -> tuple[str, int] | None:
     return (found[1], int(found[2])) if found else None
 
 
+def check_ref(ref: object, what: str) -> None:
+    """Refuse what cannot be an id or a key because it is no text."""
+    if not isinstance(ref, str):
+        raise ValidationFailed(f"ref is {_shown(ref)}; expected the id or key of {what}, as text", field="ref", got=ref)
+
+
 def is_id(text: str) -> bool:
     """Tell whether a text is an id (lower-case hyphenated UUID) rather than a key."""
     return _UUID.fullmatch(text) is not None

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from .instants import to_datetime
 from .policy import Overlap, Retry
 from .timing import Cron, Every, Once
 
 if TYPE_CHECKING:
-    from .schedule import Cursor, Definition, Facts
+    from .schedule import Cursor, Definition, Facts, Seen
 
 _RETRY = Retry()
+ON_TIME_MS = 2000
+"""A fire is late when it is overdue by more than two polls."""
+
+GRACE_MS = 10_000
+
+
+Health = Literal["on_time", "late", "overdue"]
+
+
+def health_at(fire_at: int | None, now: int | None, grace_ms: float = GRACE_MS) -> Health:
+    """How overdue a fire is at an instant."""
+    if fire_at is None or now is None or now - fire_at <= ON_TIME_MS:
+        return "on_time"
+    return "late" if now - fire_at <= grace_ms else "overdue"
 
 
 class RestNames:
@@ -24,6 +39,7 @@ class RestNames:
         facts: Facts
         definition: Definition
         cursor: Cursor
+        seen: Seen
 
     @property
     def schedule_type(self) -> str:
@@ -102,6 +118,29 @@ class RestNames:
     @property
     def fairness_key(self) -> str | None:
         return self.definition.fairness_key
+
+    @property
+    def target(self) -> dict[str, Any] | None:
+        """Where outside its runs go, without the secret that signs deliveries; None for a job, workflow or topic."""
+        spec = self.definition.target.spec
+        if spec is None:
+            return None
+        told: dict[str, Any] = json.loads(spec)
+        told.pop("secret", None)
+        return told
+
+    @property
+    def health(self) -> Health:
+        """Whether the next fire was overdue when the schedule was looked at; overdue means that it counts as missed."""
+        return health_at(self.cursor.fire_at, self.seen.at)
+
+    @property
+    def attempts(self) -> int | None:
+        """Attempts at the newest window, as of when the schedule was looked at; None in lists."""
+        if self.cursor.last_fired_at is None:
+            return 0
+        last = self.seen.last
+        return None if not self.seen.whole else 0 if last is None else last.attempt
 
     @property
     def fired_at(self) -> datetime | None:

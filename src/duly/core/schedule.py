@@ -7,16 +7,19 @@ A definition is one immutable revision; a run keeps the revision it was fired un
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .ids import window_key
 from .instants import to_datetime
 from .naming import RestNames
 from .policy import CatchUp, Missed, Overlap, Retry
 from .timing import Every, Jitter, Once, Timing
+
+if TYPE_CHECKING:
+    from .run import Run
 
 DEFAULT_QUEUE = "default"
 DEFAULT_TIMEOUT_MS = 3_600_000
@@ -186,12 +189,25 @@ class Cursor:
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """When a schedule was looked at; and, where it was ``whole``, the run of its newest window as it was then."""
+
+    at: int | None = None
+    whole: bool = False
+    last: Run | None = None
+
+
+UNSEEN = Seen()
+
+
+@dataclass(frozen=True, slots=True)
 class Schedule(RestNames):
     """A schedule as people see it. Lists leave the payload out."""
 
     facts: Facts
     definition: Definition
     cursor: Cursor
+    seen: Seen = field(default=UNSEEN, compare=False, repr=False)
 
     @property
     def id(self) -> str:
@@ -337,7 +353,8 @@ class Schedule(RestNames):
 
     @property
     def last_error(self) -> str | None:
-        return self.cursor.error
+        last = self.seen.last
+        return self.cursor.error or (None if last is None else last.error_message)
 
     def window_key(self, window_at: int) -> str:
         return window_key(self.key, window_at)

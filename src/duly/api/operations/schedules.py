@@ -249,6 +249,8 @@ async def _answer(app: Duly, schedule: Schedule) -> ScheduleAnswer:
 
 
 async def _last_run(app: Duly, schedule: Schedule) -> Run | None:
+    if schedule.seen.whole:
+        return schedule.seen.last
     window_at = schedule.cursor.window_at
     if schedule.cursor.last_fired_at is None or window_at is None:
         return None

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from duly.core.errors import ClientRequestIdInUse, DulyError, KeyInUse, QuotaExceeded
-from duly.core.ids import is_id
+from duly.core.ids import check_ref, is_id
 from duly.core.rules.firing import first_cursor
 from duly.core.schedule import Definition, Facts, Schedule, TargetKind
 from duly.core.timing import Cron, Every
@@ -169,6 +169,8 @@ def read_schedule(row: Row) -> Schedule:
 
 
 def resolve(ref: str, tenant: str | None) -> Program[str | None]:
+    """The id of the schedule that is meant, or None."""
+    check_ref(ref, "a schedule")
     if is_id(ref):
         rows = yield owned("find_schedule_id", ref=ref, by_key=False, tenant=tenant)
         if rows:
