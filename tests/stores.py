@@ -269,7 +269,7 @@ class PostgresDatabase:
         self.execute("UPDATE duly_watch SET since = 0, until = 0, settled = true, last = 0, gone = 0")
         self.execute(
             "UPDATE duly_meta SET firing_paused_at = NULL, firing_paused_by = NULL, firing_pause_reason = NULL,"
-            " restored_at = NULL, epoch = 1, ticks = 0"
+            " restored_at = NULL, epoch = 1, ticks = 0, purged_before = NULL"
         )
 
 

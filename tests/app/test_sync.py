@@ -70,12 +70,14 @@ def test_every_method_has_a_twin() -> None:
         (app.operations, sync.operations),
         (app.firing, sync.firing),
         (app.events, sync.events),
+        (app.audits, sync.audits),
     ):
         for name, method in inspect.getmembers(noun):
             if not name.startswith("_") and (inspect.iscoroutinefunction(method) or inspect.isasyncgenfunction(method)):
                 assert callable(getattr(twin, name)), name
                 assert getattr(twin, name).__doc__ == method.__doc__
     assert callable(app.sync.enqueue)
+    assert callable(app.sync.audit)
 
 
 def test_an_app_that_does_not_run_creates_looks_and_changes(app: Duly) -> None:

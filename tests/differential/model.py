@@ -84,6 +84,7 @@ from duly.store.values import (
     Triggered,
 )
 from duly.testing.contract.tables import TABLES, Dump, sorted_rows
+from tests.differential.auditing import AuditingModel
 from tests.differential.calendars import CalendarModel
 from tests.differential.dead import DeadModel, RedriveRow
 from tests.differential.keys import KeysModel
@@ -180,7 +181,17 @@ class RevisionRow:
     made_by: str | None
 
 
-class Model(StepsModel, KeysModel, LanesModel, DeadModel, CalendarModel, OperatingModel, RequestsModel, WatchingModel):
+class Model(
+    StepsModel,
+    KeysModel,
+    LanesModel,
+    DeadModel,
+    CalendarModel,
+    OperatingModel,
+    RequestsModel,
+    WatchingModel,
+    AuditingModel,
+):
     """A ``Store`` in memory. Every method is one step: nothing runs beside it."""
 
     name = "model"
@@ -1197,6 +1208,8 @@ class Model(StepsModel, KeysModel, LanesModel, DeadModel, CalendarModel, Operati
         past = {id: run.status for id, run in self.history.items() if run.finished_at < finished_before}
         old = sorted(id for id, status in past.items() if statuses is None or status in statuses)[:limit]
         self._forget_runs(old)
+        if old:
+            self.meta["purged_before"] = max(finished_before, self.meta.get("purged_before") or 0)
         return len(old)
 
     def _forget_runs(self, ids: Sequence[str]) -> None:

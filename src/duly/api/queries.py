@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
 from typing import Any
 
 from duly.app.overview import check_place
-from duly.core.errors import ValidationFailed
+from duly.core.errors import DulyError, ValidationFailed
 from duly.core.event import NAMES
 from duly.core.ids import is_id
+from duly.core.instants import to_ms
 from duly.core.run import RunStatus
 from duly.core.schedule import ScheduleStatus
+from duly.core.timing.duration import parse_duration
+from duly.core.timing.epoch import parse_datetime
 from duly.core.timing.refusal import shortened
 
 from .findings import Findings
@@ -80,6 +84,38 @@ def place(text: str) -> str:
         raise ValidationFailed(f"it is {shortened(text)}; expected the nextCursor of the page before") from None
 
 
+def instant(text: str) -> datetime:
+    try:
+        found = parse_datetime(text)
+        to_ms(found)
+    except ValidationFailed:
+        found = None
+    if found is None or found.tzinfo is None:
+        raise ValidationFailed(f"it is {shortened(text)}; expected RFC 3339 text with an offset")
+    return found
+
+
+def length(text: str) -> timedelta:
+    try:
+        return timedelta(milliseconds=parse_duration(text))
+    except DulyError:
+        raise ValidationFailed(f"it is {shortened(text)}; expected a duration such as 60s, 24h or 7d") from None
+
+
+def since(text: str) -> datetime | timedelta:
+    """An instant, or how long ago."""
+    for reader in (instant, length):
+        try:
+            return reader(text)
+        except ValidationFailed:
+            continue
+    raise ValidationFailed(f"it is {shortened(text)}; expected a duration such as 24h, or RFC 3339 text with an offset")
+
+
+def seconds(text: str) -> float:
+    return length(text) / timedelta(seconds=1)
+
+
 PAGE: Mapping[str, Read] = {"limit": whole_number(1, 200), "cursor": cursor}
 SCHEDULES: Mapping[str, Read] = {
     "enabled": truth,
@@ -114,6 +150,14 @@ COMING: Mapping[str, Read] = {
 UPCOMING: Mapping[str, Read] = {"count": whole_number(1, 100)}
 CALENDARS: Mapping[str, Read] = {"tenant": text_of(128), **PAGE}
 CALENDAR: Mapping[str, Read] = {"tenant": text_of(128)}
+AUDIT: Mapping[str, Read] = {
+    "since": since,
+    "until": instant,
+    "schedule": text_of(200),
+    "late": seconds,
+    "tenant": text_of(128),
+    **PAGE,
+}
 EVENTS: Mapping[str, Read] = {
     "type": words(*NAMES),
     "scheduleId": text_of(200),

@@ -28,6 +28,7 @@ from .operations import controlling, runs, schedules
 from .replies import Reply
 from .route import SCHEDULE_CODES, TIMING_CODES, Route
 from .route_apply import APPLY
+from .route_audit import AUDIT
 from .route_calendars import CALENDARS
 from .route_control import CONTROL
 from .route_dead import DEAD_LETTERS
@@ -351,6 +352,7 @@ ROUTES: tuple[Route, ...] = (
     *CALENDARS,
     INSTANCES,
     EVENTS,
+    AUDIT,
     *QUEUES,
     *KEYS,
     *CONTROL,

@@ -30,6 +30,7 @@ from duly.workflow.definition import Workflow, Workflows
 from duly.workflow.handling import workflow_handler
 from duly.workflow.world import World as WorkflowWorld
 
+from .audits import Audits
 from .building import Builder
 from .calendars import Calendars
 from .credentials import Keys
@@ -131,7 +132,8 @@ class Duly(Declaring):
     def _name_nouns(self) -> None:
         nouns = self._nouns(self._store, self._clock, call_now)
         self.schedules, self.runs, self.workflows = nouns[:3]
-        self.queues, self.calendars, self.operations, self.firing, self.events, self.keys = nouns[3:]
+        self.queues, self.calendars, self.operations, self.firing, self.events, self.keys, self.audits = nouns[3:]
+        self.audit = self.audits.audit
         self.requests = Requests(self._store, self._owning)
 
     def acting_for(self, owning: Owning) -> Duly:
@@ -184,7 +186,7 @@ class Duly(Declaring):
         firing = Firing(store, clock, self._chance, operations, on_schedules=wake)
         events = Events(store, clock, lambda: alone or self._life.is_open)
         keys = Keys(store, clock, self._chance)
-        return schedules, runs, workflows, queues, calendars, operations, firing, events, keys
+        return schedules, runs, workflows, queues, calendars, operations, firing, events, keys, Audits(store)
 
     def _nouns_alone(self, store: SqlStore) -> Nouns:
         """The nouns for a thread without an event loop."""

@@ -21,6 +21,7 @@ from duly.core.errors import ConfigurationError
 from duly.store.direct import DirectDriver, run_direct
 from duly.store.sql import SqlStore
 
+from .audits import Audits
 from .calendars import Calendars
 from .credentials import Keys
 from .events import Events
@@ -34,8 +35,8 @@ from .workflows import WorkflowRuns
 
 CLOSE_WITHIN = 30.0
 FORK_WITHIN = 5.0
-Noun = Schedules | Runs | WorkflowRuns | Queues | Calendars | Operations | Firing | Events | Keys
-Nouns = tuple[Schedules, Runs, WorkflowRuns, Queues, Calendars, Operations, Firing, Events, Keys]
+Noun = Schedules | Runs | WorkflowRuns | Queues | Calendars | Operations | Firing | Events | Keys | Audits
+Nouns = tuple[Schedules, Runs, WorkflowRuns, Queues, Calendars, Operations, Firing, Events, Keys, Audits]
 
 
 class Opener:

@@ -14,6 +14,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 from duly.core.errors import ConfigurationError
 from duly.store.direct import run_direct
 
+from .audits import Audits
 from .calendars import Calendars
 from .credentials import Keys
 from .events import Events
@@ -35,7 +36,7 @@ __all__ = ["Opener", "Sync"]
 
 def _kind_of(method: Callable[..., Any]) -> type[AnyNoun]:
     kinds: tuple[type[AnyNoun], ...] = (
-        Schedules, Runs, WorkflowRuns, Queues, Calendars, Operations, Firing, Events, Keys,
+        Schedules, Runs, WorkflowRuns, Queues, Calendars, Operations, Firing, Events, Keys, Audits,
     )  # fmt: skip
     return next(kind for kind in kinds if getattr(kind, method.__name__, None) is method)
 
@@ -218,10 +219,18 @@ class SyncKeys(_Side):
     caller = _Twin(Keys.caller)
 
 
+class SyncAudits(_Side):
+    """``app.audits`` without ``await``."""
+
+    audit = _Twin(Audits.audit)
+    page = _Twin(Audits.page)
+
+
 class Sync(_Side):
     """The app for callers without an event loop; ``close`` it, use it in a ``with``, or leave that to the exit."""
 
     enqueue = _Twin(Runs.enqueue)
+    audit = _Twin(Audits.audit)
 
     def __init__(self, opener: Opener) -> None:
         super().__init__(opener, "")
@@ -234,6 +243,7 @@ class Sync(_Side):
         self.firing = SyncFiring(opener, "firing.")
         self.events = SyncEvents(opener, "events.")
         self.keys = SyncKeys(opener, "keys.")
+        self.audits = SyncAudits(opener, "audits.")
 
     def close(self) -> None:
         """Close what the first call opened; the next call opens it again."""

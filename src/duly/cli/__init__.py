@@ -19,6 +19,7 @@ __all__ = ["main"]
 
 COMMANDS = {
     "api": ("serve:api", "Serve the REST API, without firing or running anything."),
+    "audit": ("audit:command", "Check that no window was missed, doubled or late."),
     "bench": ("bench:command", "Measure duly, the machine's own limit and the peers."),
     "calendar": ("calendar:command", "Keep named dates on which nothing fires."),
     "completion": ("completion:command", "Print the completion script of a shell."),

@@ -134,6 +134,9 @@ class ServerBackend(ServerControl):
     def acknowledge_dead(self, body: Body) -> Answer:
         return self._client.runs.acknowledge_many(**_many(body))
 
+    def audit(self, query: Mapping[str, str]) -> Answer:
+        return self._client.server.audit(**query)
+
     def list_queues(self) -> Answer:
         return self._client.queues.list()
 

@@ -9,7 +9,18 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from duly.api.operations import applying, calendars, controlling, dead, events, instances, queues, runs, schedules
+from duly.api.operations import (
+    applying,
+    audits,
+    calendars,
+    controlling,
+    dead,
+    events,
+    instances,
+    queues,
+    runs,
+    schedules,
+)
 from duly.api.streaming import event_answer
 from duly.app import Duly
 from duly.app.stores import has_schema
@@ -158,6 +169,9 @@ class StoreBackend(StoreControl):
 
     def acknowledge_dead(self, body: Body) -> Answer:
         return self._do(dead.acknowledge_dead_letters(self._app, dict(body)))
+
+    def audit(self, query: Mapping[str, str]) -> Answer:
+        return self._do(audits.audit(self._app, query))
 
     def list_queues(self) -> Answer:
         return self._do(queues.list_queues(self._app))

@@ -17,6 +17,7 @@ COLOURS = {
     "warn": "yellow", "paused": "yellow", "late": "yellow", "skipped": "yellow", "cancelled": "yellow",
     "fail": "red", "failed": "red", "overdue": "red",
     "created": "green", "changed": "cyan", "orphaned": "yellow", "deleted": "red",
+    "missed": "red", "doubled": "red", "unexplained": "red", "early": "red",
     "running": "cyan", "pending": "blue", "active": "cyan",
 }  # fmt: skip
 

@@ -122,6 +122,10 @@ class Server(Generic[R]):
         """The processes that are alive, with the jobs that they know."""
         return self._send(get(f"{API}/instances"))
 
+    def audit(self, **query: Any) -> R:
+        """One page of an audit: since, until, schedule, late, tenant, limit, cursor."""
+        return self._send(_get(f"{API}/audit", query))
+
 
 def event_query(
     types: Sequence[str], schedule: str | None, job: str | None, owner: str | None, tenant: str | None

@@ -18,7 +18,8 @@ class Settings:
     ``concurrency`` bounds the async handlers that run at once, ``threads`` those in threads and processes. Twice a
     ``fire_batch`` of them lets a burst be fired, run and settled in large batches, which costs a quarter less.
     ``catchup_default`` is the catch-up policy of schedules that name none; ``strict_ids`` asks for UUIDs of version 7
-    in their metadata. Ended runs are kept for ``retention``, or for that of their own status; 0 keeps them for ever.
+    in their metadata. Ended runs are kept for ``retention``, or for that of their own status; 0 keeps them for ever. A
+    schedule counts as not fired when its window is ``audit_late`` past its time.
     """
 
     lease: float = 15.0
@@ -42,6 +43,7 @@ class Settings:
     retention_cancelled: float | None = None
     retention_skipped: float | None = None
     jump_limit: float = 5.0
+    audit_late: float = 60.0
 
     def __post_init__(self) -> None:
         if self.catchup_default not in tuple(Missed):

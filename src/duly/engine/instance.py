@@ -20,6 +20,7 @@ from duly.store.sql import SqlStore
 from duly.store.values import Beat, Settlement
 from duly.store.values import Instance as InstanceRow
 
+from .auditor import Auditor
 from .heartbeat import Heartbeat
 from .janitor import Janitor
 from .jumps import JumpGuard
@@ -93,6 +94,8 @@ class Instance:
         scheduler = Scheduler(store, settings, clock, observers, guard, watch, beside, on_runs=self.wake_worker)
         recovery = Recovery(store, settings, clock, observers, guard, self._registry, self.wake_worker)
         janitor = Janitor(store, settings, observers, guard, self._session_now, watch)
+        auditor = Auditor(store, settings, clock, observers, guard, self._session_now)
+        self._auditor_loop = self._loop("auditor", auditor.run_once)
         self._scheduler_loop = self._loop("scheduler", scheduler.run_once)
         self._worker_loop = self._loop("worker", self._worker.run_once)
         self._recovery_loop = self._loop("recovery", recovery.run_once)
@@ -117,7 +120,7 @@ class Instance:
         """Open a session and start the loops of this instance's roles."""
         await self._open_session()
         if "scheduler" in self._roles:
-            self._loops += [self._scheduler_loop, self._recovery_loop, self._janitor_loop]
+            self._loops += [self._scheduler_loop, self._recovery_loop, self._janitor_loop, self._auditor_loop]
         if "worker" in self._roles:
             self._loops.append(self._worker_loop)
         if self._world.heartbeat_thread:

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
+from duly.core.audit import Finding
 from duly.core.run import Claim, Failed, Outcome, RunStatus, SkippedWindows
 from duly.core.switch import FiringState
 
@@ -49,6 +50,8 @@ class Observer:
     def jobs_unknown(self, jobs: Sequence[tuple[str, int]]) -> None: ...
     def firing_switched(self, state: FiringState) -> None: ...
     def store_restored(self, seen: int, found: int) -> None: ...
+    def schedules_owed(self, count: int, some: Sequence[str]) -> None: ...
+    def audit_found(self, findings: Sequence[Finding]) -> None: ...
     def loop_failed(self, name: str, error: Exception) -> None: ...
 
 
@@ -62,6 +65,7 @@ class LogObserver(Observer):
         self._unknown: set[str] = set()
         self._stopped = False
         self._late = False
+        self._owed = False
 
     def windows_fired(self, runs: int, skipped: int, duplicates: int, lateness_ms: Sequence[int]) -> None:
         latest = max(lateness_ms, default=0)
@@ -145,6 +149,20 @@ class LogObserver(Observer):
             "the store went back from tick %d to %d: restored from a backup; nothing fires until told", seen, found
         )
 
+    def schedules_owed(self, count: int, some: Sequence[str]) -> None:
+        if count and not self._owed:
+            log.error("%d schedules have not fired although it is time: %s ...", count, ", ".join(some))
+        elif self._owed and not count:
+            log.warning("no schedule is overdue any more")
+        self._owed = count > 0
+
+    def audit_found(self, findings: Sequence[Finding]) -> None:
+        for found in findings:
+            log.error(
+                "audit: window %s %s: %s", found.window_key, found.fault, found.detail,
+                extra={"schedule_id": found.schedule_id},
+            )  # fmt: skip
+
     def loop_failed(self, name: str, error: Exception) -> None:
         log.error("%s failed: %s: %s", name, type(error).__name__, error)
 
@@ -222,6 +240,12 @@ class Observers(Observer):
 
     def store_restored(self, seen: int, found: int) -> None:
         self._tell("store_restored", seen, found)
+
+    def schedules_owed(self, count: int, some: Sequence[str]) -> None:
+        self._tell("schedules_owed", count, some)
+
+    def audit_found(self, findings: Sequence[Finding]) -> None:
+        self._tell("audit_found", findings)
 
     def loop_failed(self, name: str, error: Exception) -> None:
         self._tell("loop_failed", name, error)

@@ -13,9 +13,10 @@ from typing import Protocol
 from .asking import Calendars, Changes, DeadLetters, Operations, Queues, Requests, Runs, Schedules, Switching
 from .guarding import Keys, Seeing
 from .watching import Watching
-from .working import Claiming, Firing, Keeping, Sessions, Stepping
+from .working import Auditing, Claiming, Firing, Keeping, Sessions, Stepping
 
 __all__ = [
+    "Auditing",
     "Calendars",
     "Changes",
     "Claiming",
@@ -55,6 +56,7 @@ class Store(
     Watching,
     Sessions,
     Keeping,
+    Auditing,
     Protocol,
 ):
     """Everything the engine and the app need."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .bound.auditing import BoundAuditing
 from .bound.calendars import BoundCalendars
 from .bound.changes import BoundChanges
 from .bound.dead import BoundDeadLetters
@@ -35,5 +36,6 @@ class SqlStore(
     BoundEvents,
     BoundSessions,
     BoundKeeping,
+    BoundAuditing,
 ):
     """A ``Store`` on any driver."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from duly.core.audit import Ledger
 from duly.core.policy import Retry
 from duly.core.rules.firing import FireRules
 from duly.core.rules.suspects import ONE, Room
@@ -155,4 +156,29 @@ class Keeping(Protocol):
 
     async def purge_keys(self, *, limit: int) -> int:
         """Forget up to ``limit`` singleton keys and as many unique keys that hold nobody up; answer how many."""
+        ...
+
+
+class Auditing(Protocol):
+    async def read_ledger(
+        self,
+        *,
+        since: int,
+        until: int,
+        limit: int,
+        after: str | None = None,
+        ref: str | None = None,
+        tenant: str | None = None,
+    ) -> Ledger | None:
+        """Answer what an audit of the windows from ``since`` to ``until`` must know, one page of schedules in id order.
+
+        With ``ref`` it is about one schedule alone, also a deleted one; None if there never was such a schedule.
+        """
+        ...
+
+    async def overdue(self, *, late_ms: int, limit: int) -> list[str]:
+        """Name up to ``limit`` schedules whose fire has been owed for longer than that, unless all firing is stopped.
+
+        It looks at what is due alone, so it costs the same however many are stored.
+        """
         ...

@@ -55,6 +55,8 @@ class _Collector(Collector):
         yield CounterMetricFamily("duly_sessions_lost", "Times this process was declared dead.", m.sessions_lost)
         yield CounterMetricFamily("duly_schedules_set_aside", "Schedules that could not be fired.", m.set_aside)
         yield CounterMetricFamily("duly_clock_jumps", "Leaps of the clock that were noticed.", m.clock_jumps)
+        yield _counters("duly_audit_findings", "Windows that the auditor found wrong.", "fault", m.audit_findings)
+        yield GaugeMetricFamily("duly_schedules_not_fired", "Schedules overdue to fire, up to 1000.", m.owed)
         yield GaugeMetricFamily("duly_attempts_active", "Attempts in execution in this process.", m.active)
         yield _histogram("duly_schedule_lag_seconds", "From the time to fire to the fire.", m.lag)
         yield _histogram("duly_run_duration_seconds", "How long attempts took.", m.duration)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from duly.core.audit import Fault, Finding
 from duly.core.errors import OutcomeUnknown, StoreError, StoreUnavailable
 from duly.core.run import (
     Cancelled,
@@ -73,6 +74,8 @@ class Metrics(Observer):
         self.runs: Counter[str] = Counter({status.value: 0 for status in RunStatus if status.terminal})
         self.store_errors: Counter[str] = Counter({"unavailable": 0, "unknown_outcome": 0, "refused": 0})
         self.loop_failures: Counter[str] = Counter()
+        self.audit_findings: Counter[str] = Counter({fault.value: 0 for fault in Fault})
+        self.owed = 0
         self.unheard = 0
         self.stale_writes = 0
         self.recovered = 0
@@ -138,6 +141,13 @@ class Metrics(Observer):
 
     def clock_jumped(self, by_ms: int) -> None:
         self.clock_jumps += 1
+
+    def schedules_owed(self, count: int, some: Sequence[str]) -> None:
+        self.owed = count
+
+    def audit_found(self, findings: Sequence[Finding]) -> None:
+        for found in findings:
+            self.audit_findings[found.fault.value] += found.windows
 
     def beat_failed(self, error: Exception) -> None:
         self.loop_failed("heartbeat", error)

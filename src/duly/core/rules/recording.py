@@ -17,7 +17,7 @@ from duly.core.timing import Cron, Every, Once, Timing, describe
 LARGEST_SHOWN = 1000
 """Characters of a payload beyond which the trail says that it changed, and not what it was."""
 
-_PAUSE = frozenset({"enabled", "paused_reason", "paused_until"})
+_PAUSE = frozenset({"enabled", "paused_reason", "paused_until", "resumed_from"})
 _PLAIN = ("max_queued", "max_concurrent", "max_runs", "queue", "priority", "pause_after_failures", "fairness_key")
 
 
@@ -89,7 +89,15 @@ def _changed_facts(before: Schedule, after: Schedule) -> list[FieldChange]:
         changed.append(FieldChange("status", before.status.value, after.status.value))
     if before.enabled != after.enabled:
         changed.append(FieldChange("enabled", before.enabled, after.enabled))
+        if after.enabled and _goes_back(after):
+            changed.append(FieldChange("resumed_from", None, _instant(after.cursor.next_window_at)))
     return changed
+
+
+def _goes_back(after: Schedule) -> bool:
+    """Whether a resume goes on from a window that had come before it: an audit must know which ones are to fire."""
+    window = after.cursor.next_window_at
+    return window is not None and window <= after.facts.updated_at
 
 
 def _definition(definition: Definition) -> dict[str, Any]:

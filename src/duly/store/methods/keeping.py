@@ -43,6 +43,7 @@ def purge_history(
             query("purge_redrives", ids=ids),
             query("purge_owners", ids=ids),
             query("purge_steps", ids=ids),
+            query("note_purge", finished_before=finished_before),
         )
     return len(rows)
 

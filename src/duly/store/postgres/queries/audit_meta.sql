@@ -1,0 +1,1 @@
+SELECT firing_paused_at, purged_before FROM duly_meta

@@ -1,0 +1,5 @@
+SELECT schedule_id::text FROM duly_cursors
+WHERE fire_at < :before::bigint
+  AND NOT EXISTS (SELECT FROM duly_meta WHERE firing_paused_at IS NOT NULL)
+ORDER BY fire_at
+LIMIT :limit::bigint

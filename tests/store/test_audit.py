@@ -1,0 +1,288 @@
+"""Faults planted behind the store's back: an audit finds each of them, and nothing else."""
+
+from collections.abc import AsyncIterator, Callable
+from datetime import date, timedelta
+from typing import NamedTuple
+
+import pytest
+
+from duly.app.audits import Audits
+from duly.core.audit import Audit, Fault
+from duly.core.ids import window_run_id
+from duly.core.policy import CatchUp, Missed, Overlap
+from duly.core.schedule import Schedule
+from duly.core.timing import Cron, Every, Jitter, Once
+from duly.store.sql import SqlStore
+from duly.testing import ManualClock
+from duly.testing.contract import Trial
+from duly.testing.contract.trial import Worker
+from tests.stores import Subject, memory_subject, pooled_database, postgres_subject, system_database, wheel_database
+
+__all__ = ["pooled_database", "system_database", "wheel_database"]
+
+MINUTE = 60_000
+START = "2026-01-05T00:00:02Z"
+HISTORY = "kind, tenant, job, queue, priority, status, attempt, max_attempts, fence, due_at, fired_at, finished_at"
+
+
+class Place(NamedTuple):
+    """A store with a history of twelve windows, and the way behind it."""
+
+    trial: Trial
+    subject: Subject
+    schedule: Schedule
+
+    @property
+    def first(self) -> int:
+        return self.schedule.facts.created_at + 58_000
+
+    def window(self, number: int) -> int:
+        return self.first + number * MINUTE
+
+    def id(self, number: int) -> str:
+        return window_run_id(self.schedule.id, self.window(number))
+
+    def execute(self, statement: str) -> None:
+        self.subject._execute(statement)
+
+    async def audit(self, late: float = 60, **words: object) -> Audit:
+        store = self.subject.store
+        assert isinstance(store, SqlStore)
+        return await Audits(store).audit(late=late, **words)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(START)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def place(request: pytest.FixtureRequest, clock: ManualClock) -> AsyncIterator[Place]:
+    """Every minute: windows 0 to 3 fired, 4 to 6 came while paused, 7 and 8 were missed, 9 to 11 fired; 11 is open."""
+    made = (
+        memory_subject(clock)
+        if request.param == "sqlite"
+        else postgres_subject(clock, request.getfixturevalue("system_database"))
+    )
+    async with made as subject:
+        trial = Trial(subject.store, clock)
+        schedule = await trial.put("tick", Every(minutes=1), catch_up=CatchUp(Missed.SKIP))
+        worker = await trial.worker()
+        for _ in range(4):
+            clock.move(minutes=1)
+            await trial.fire()
+            await done(worker)
+        await trial.pause(schedule)
+        clock.move(minutes=3)
+        await trial.resume(schedule)
+        clock.move(minutes=3)
+        for _ in range(2):
+            await trial.fire()
+            await done(worker)
+            clock.move(minutes=1)
+        await trial.fire()
+        yield Place(trial, subject, await trial.schedule(schedule))
+
+
+async def done(worker: Worker) -> None:
+    for claim in await worker.claim():
+        await worker.complete(claim)
+
+
+async def test_nothing_is_wrong_before(place: Place) -> None:
+    found = await place.audit()
+    assert (found.findings, found.not_judged, found.clean) == ([], [], True)
+    assert (found.schedules, found.windows, found.rows) == (1, 9, 8)
+
+
+def extra(window: str, id: str = "another") -> Callable[[Place], str]:
+    """One more completed row, for this window."""
+
+    def plant(place: Place) -> str:
+        at = eval(window, {"p": place})  # noqa: S307 - the table below
+        name = window_run_id(place.schedule.id, at) if id == "own" else window_run_id("other", at)
+        return (
+            f"INSERT INTO duly_history (id, schedule_id, revision, window_at, {HISTORY}) VALUES ('{name}', "
+            f"'{place.schedule.id}', 1, {at}, 'window', '', 'work', 'default', 0, 'completed', 1, 3, 1, {at}, {at}, {at})"
+        )
+
+    return plant
+
+
+FAULTS: dict[str, tuple[Callable[[Place], str], list[tuple[Fault, int | str, int]]]] = {
+    "an ended run is gone": (
+        lambda p: f"DELETE FROM duly_history WHERE id = '{p.id(2)}'",
+        [(Fault.MISSED, 2, 1)],
+    ),
+    "an open run is gone": (
+        lambda p: f"DELETE FROM duly_runs WHERE id = '{p.id(11)}'",
+        [(Fault.MISSED, 11, 1)],
+    ),
+    "two neighbours are gone": (
+        lambda p: f"DELETE FROM duly_history WHERE id IN ('{p.id(1)}', '{p.id(2)}')",
+        [(Fault.MISSED, 2, 2)],
+    ),
+    "two that are no neighbours are gone": (
+        lambda p: f"DELETE FROM duly_history WHERE id IN ('{p.id(0)}', '{p.id(2)}')",
+        [(Fault.MISSED, 0, 1), (Fault.MISSED, 2, 1)],
+    ),
+    "a skipped row is gone": (
+        lambda p: "DELETE FROM duly_history WHERE status = 'skipped'",
+        [(Fault.MISSED, 8, 2)],
+    ),
+    "a skipped row covers less": (
+        lambda p: f"UPDATE duly_history SET since = {p.window(8)}, windows = 1 WHERE status = 'skipped'",
+        [(Fault.MISSED, 7, 1)],
+    ),
+    "a skipped row counts wrong": (
+        lambda p: "UPDATE duly_history SET windows = windows + 1 WHERE status = 'skipped'",
+        [(Fault.UNEXPLAINED, 8, 1)],
+    ),
+    "a skipped row covers one that fired": (
+        lambda p: f"UPDATE duly_history SET since = {p.window(3)}, windows = 6 WHERE status = 'skipped'",
+        [(Fault.DOUBLED, 3, 1)],
+    ),
+    "the same run is open and ended": (extra("p.window(11)", "own"), [(Fault.DOUBLED, 11, 1)]),
+    "a window has two runs": (extra("p.window(2)"), [(Fault.DOUBLED, 2, 1)]),
+    "a run was moved to no window": (
+        lambda p: f"UPDATE duly_history SET window_at = window_at + 7000 WHERE id = '{p.id(2)}'",
+        [(Fault.MISSED, 2, 1), (Fault.UNEXPLAINED, "p.window(2) + 7000", 1)],
+    ),
+    "a run was moved to another window": (
+        lambda p: f"UPDATE duly_history SET window_at = {p.window(1)}, fired_at = {p.window(1)} WHERE id = '{p.id(2)}'",
+        [(Fault.DOUBLED, 1, 1), (Fault.MISSED, 2, 1)],
+    ),
+    "a run has the id of another window": (
+        lambda p: f"UPDATE duly_history SET id = '{window_run_id('other', p.window(2))}' WHERE id = '{p.id(2)}'",
+        [(Fault.UNEXPLAINED, 2, 1)],
+    ),
+    "a row between two windows": (
+        extra("p.window(2) + 30_000", "own"),
+        [(Fault.UNEXPLAINED, "p.window(2) + 30_000", 1)],
+    ),
+    "a row while it was paused": (extra("p.window(5)", "own"), [(Fault.UNEXPLAINED, 5, 1)]),
+    "a row before it was created": (extra("p.window(-1)", "own"), [(Fault.UNEXPLAINED, -1, 1)]),
+    "a row of a revision that is not there": (
+        lambda p: f"UPDATE duly_history SET revision = 9 WHERE id = '{p.id(2)}'",
+        [(Fault.UNEXPLAINED, 2, 1)],
+    ),
+    "a run fired late": (
+        lambda p: f"UPDATE duly_history SET fired_at = fired_at + 300000 WHERE id = '{p.id(2)}'",
+        [(Fault.LATE, 2, 1)],
+    ),
+    "a run fired early": (
+        lambda p: f"UPDATE duly_history SET fired_at = fired_at - 60000 WHERE id = '{p.id(2)}'",
+        [(Fault.EARLY, 2, 1)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+async def test_a_planted_fault_is_found_and_nothing_else(place: Place, name: str) -> None:
+    plant, expected = FAULTS[name]
+    place.execute(plant(place))
+    found = (await place.audit()).findings
+    wanted = {
+        (fault, place.window(at) if isinstance(at, int) else eval(at, {"p": place}), count)  # noqa: S307
+        for fault, at, count in expected
+    }
+    assert {(one.fault, one.at, one.windows) for one in found} == wanted, found
+    assert len(found) == len(expected)
+
+
+async def test_windows_that_a_cursor_passed_over_are_missed(place: Place, clock: ManualClock) -> None:
+    place.execute(f"UPDATE duly_cursors SET window_at = {place.window(14)}, next_window_at = {place.window(15)}")
+    place.execute(f"UPDATE duly_cursors SET fire_at = {place.window(15)}")
+    clock.move(minutes=3)
+    (found,) = (await place.audit(late=30)).findings
+    assert (found.fault, found.since_ms, found.at, found.windows) == (
+        Fault.MISSED, place.window(12), place.window(14), 3,
+    )  # fmt: skip
+
+
+async def test_a_cursor_that_was_parked_is_missed(place: Place, clock: ManualClock) -> None:
+    place.execute("UPDATE duly_cursors SET fire_at = NULL")
+    clock.move(minutes=3)
+    (found,) = (await place.audit(late=30)).findings
+    assert (found.fault, found.windows) == (Fault.MISSED, 2)
+
+
+async def test_what_nobody_fires_is_late_and_named_as_owed(place: Place, clock: ManualClock) -> None:
+    clock.move(minutes=4)
+    (found,) = (await place.audit()).findings
+    assert (found.fault, found.since_ms, found.windows) == (Fault.LATE, place.window(12), 3)
+    assert found.detail == "has not fired yet, 182 s after its time"
+    assert await place.subject.store.overdue(late_ms=60_000, limit=10) == [place.schedule.id]
+    await place.subject.stop_firing(clock.now() - 4 * MINUTE)
+    assert (await place.audit()).clean, "nothing is owed while all firing is stopped"
+    assert await place.subject.store.overdue(late_ms=60_000, limit=10) == []
+
+
+async def test_what_cannot_be_judged_is_said(place: Place, clock: ManualClock) -> None:
+    await place.subject.damage((await place.trial.put("newer")).id)
+    clock.move(seconds=1)
+    await place.trial.store.purge_history(finished_before=place.window(2) + 1, limit=10)
+    found = await place.audit()
+    assert found.clean
+    told = {(one.key, one.why) for one in found.not_judged}
+    assert told == {
+        ("newer", "revision 1 cannot be read by this version"),
+        (None, "whether windows before 2026-01-05T00:03:00.001000Z were missed: retention has deleted rows up to then"),
+    }
+    place.execute(f"DELETE FROM duly_history WHERE id = '{place.id(3)}'")
+    (missed,) = (await place.audit()).findings
+    assert missed.at == place.window(3), "what retention cannot have taken is judged"
+
+
+async def test_one_schedule_is_asked_for_by_key_also_when_deleted(place: Place, clock: ManualClock) -> None:
+    other = await place.trial.put("other")
+    clock.move(minutes=2)
+    await place.trial.fire()
+    await place.trial.delete(other)
+    clock.move(minutes=2)
+    found = await place.audit(schedule="other")
+    assert (found.clean, found.schedules, found.windows) == (True, 1, 2)
+    after = window_run_id(other.id, clock.now() - clock.now() % MINUTE)
+    place.execute(
+        f"INSERT INTO duly_history (id, schedule_id, revision, window_at, {HISTORY}) VALUES ('{after}', '{other.id}', 1,"
+        f" {clock.now() - clock.now() % MINUTE}, 'window', '', 'work', 'default', 0, 'completed', 1, 3, 1, 0, "
+        f"{clock.now()}, {clock.now()})"
+    )
+    (found_row,) = (await place.audit(schedule=other.id)).findings
+    assert found_row.fault is Fault.UNEXPLAINED, "it was deleted before"
+
+
+async def test_a_life_with_everything_in_it_is_clean(place: Place, clock: ManualClock) -> None:
+    """DST both ways, jitter, dates, one-shots, intervals from the end of a run, catch-up of all, max_runs, edits."""
+    trial = place.trial
+    clock.move_to("2026-03-28T12:00:10Z")
+    await trial.fire()
+    worker = await trial.worker()
+    zone = "Europe/Berlin"
+    made = [
+        await trial.put("gap", Cron("30 2 * * *", zone)),
+        await trial.put("half", Cron("*/30 * * * *", zone), jitter=Jitter(0, 600_000)),
+        await trial.put("days", Cron("0 * * * *", zone), exclude_dates=(date(2026, 3, 29),)),
+        await trial.put(
+            "all", Every(hours=1), catch_up=CatchUp(Missed.ALL, timedelta(days=3), 5), overlap=Overlap.QUEUE
+        ),
+        await trial.put("after", Every(hours=2, after_completion=True)),
+        await trial.put("thrice", Every(hours=1), max_runs=3),
+        await trial.put("once", Once("2026-03-29T01:30:00Z")),
+        await trial.put("asleep", Every(hours=1), paused_at=1),
+    ]
+    for step in range(60):
+        clock.move(minutes=30)
+        if not 20 <= step < 30:  # an outage
+            await trial.fire()
+            await done(worker)
+        if step == 33:
+            await trial.edit(
+                made[1], definition=trial.new("half", Cron("7 * * * *", zone), jitter=Jitter(0, 9)).definition
+            )
+            await trial.resume(made[7], catch_up=True)
+            await trial.trigger(made[0])
+            await trial.delete(made[2])
+    found = await place.audit(late=6 * 3600, since=timedelta(days=2))
+    assert found.findings == []
+    assert found.windows > 150
