@@ -96,7 +96,10 @@ class AuditingModel:
             if switch is not None:
                 life.switches.append(switch)
         rows = [
-            *(WindowRow(r.id, r.revision, r.window_at, None, None, r.fired_at, None, None) for r in self._mine(id)),
+            *(
+                WindowRow(r.id, r.revision, r.window_at, None, None, r.fired_at, None, None)
+                for r in self._open_windows(id)
+            ),
             *(
                 WindowRow(h.id, h.revision, h.window_at, h.since, h.windows, h.fired_at, h.finished_at, str(h.status))
                 for h in self.history.values()
@@ -107,7 +110,7 @@ class AuditingModel:
         life.busy = any(run.schedule_id == id and run.kind != RunKind.WINDOW for run in self.runs.values())
         return life
 
-    def _mine(self, id: str) -> list[Any]:
+    def _open_windows(self, id: str) -> list[Any]:
         return [run for run in self.runs.values() if run.schedule_id == id and run.kind == RunKind.WINDOW]
 
     def _stops(self) -> list[Stop]:

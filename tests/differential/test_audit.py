@@ -59,7 +59,7 @@ async def test_nothing_is_found_in_what_random_operations_leave(block: int) -> N
     for seed in range(block * (WIDER or 10), (block + 1) * (WIDER or 10)):
         clock = ManualClock()
         windows += await audited(seed, clock, Model(clock), None)
-    assert windows > 1000
+    assert windows > 100
 
 
 async def test_the_stores_tell_an_audit_the_same(request: pytest.FixtureRequest) -> None:

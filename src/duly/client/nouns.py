@@ -124,7 +124,7 @@ class Server(Generic[R]):
 
     def audit(self, **query: Any) -> R:
         """One page of an audit: since, until, schedule, late, tenant, limit, cursor."""
-        return self._send(_get(f"{API}/audit", query))
+        return self._send(get(f"{API}/audit", query))
 
 
 def event_query(

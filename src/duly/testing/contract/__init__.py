@@ -27,6 +27,7 @@ import pytest
 pytest.register_assert_rewrite(*(f"{__name__}.{part.name}" for part in iter_modules(__path__)))
 
 from duly.testing.contract.access import Access, Crash  # noqa: E402  # after the line that lets pytest explain asserts
+from duly.testing.contract.auditing import TestAuditing  # noqa: E402
 from duly.testing.contract.backfilling import TestBackfilling  # noqa: E402
 from duly.testing.contract.bulk import TestBulk, TestOperations  # noqa: E402
 from duly.testing.contract.calendars import TestCalendars, TestExcludedWindows  # noqa: E402
@@ -75,6 +76,7 @@ __all__ = [
     "Crash",
     "Dump",
     "TestAuditTrail",
+    "TestAuditing",
     "TestBackfilling",
     "TestBulk",
     "TestCalendars",

@@ -1,0 +1,42 @@
+"""``duly audit`` on both stores and on a server."""
+
+import json
+
+from tests.cli.conftest import Duly, execute
+
+
+def test_a_clean_audit_says_so_and_exits_with_0(anywhere: Duly) -> None:
+    anywhere("schedule", "create", "first", "--every", "1h", "--job", "report")
+    done = anywhere("audit", "-o", "json")
+    assert done.exit_code == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["schedules"], found["clean"], found["findings"], found["nextCursor"]) == (1, True, [], None)
+    assert done.stderr.startswith("1 schedules, 0 windows from ")
+    assert done.stderr.endswith(": nothing is wrong\n")
+    assert "no findings" in anywhere("audit", "--schedule", "first").stderr
+
+
+def test_what_is_found_is_listed_and_exits_with_1(on_store: Duly, store_url: str) -> None:
+    on_store("schedule", "create", "first", "--every", "1m", "--job", "report")
+    for table, column in (("schedules", "created_at"), ("revisions", "made_at")):
+        execute(store_url, f"UPDATE duly_{table} SET {column} = {column} - 300000")
+    done = on_store("audit", "--since", "1h", "--late", "30s")
+    assert done.exit_code == 1
+    assert done.stdout.split()[:4] == ["FAULT", "SCHEDULE", "WINDOW", "WHAT"]
+    assert "missed" in done.stdout
+    assert "no row says what became of these" in done.stdout
+    assert done.stderr.endswith(": 1 findings\n")
+    named = on_store("audit", "-o", "name")
+    assert named.stdout.startswith("sched:first:")
+    earlier = on_store("audit", "--since", "2020-01-01T00:00:00Z", "--until", "2020-01-02T00:00:00Z")
+    assert earlier.exit_code == 0
+
+
+def test_bad_values_and_unknown_schedules_are_refused(anywhere: Duly) -> None:
+    anywhere("schedule", "create", "first", "--every", "1h", "--job", "report")
+    wrong = anywhere("audit", "--since", "yesterday")
+    assert (wrong.exit_code, wrong.stdout) == (2, "")
+    assert "expected a duration such as 24h, or RFC 3339 text with an offset" in wrong.stderr
+    assert anywhere("audit", "--late", "0s").exit_code == 2
+    assert anywhere("audit", "--since", "2026-01-02T00:00:00Z", "--until", "2026-01-01T00:00:00Z").exit_code == 2
+    assert anywhere("audit", "--schedule", "nobody").exit_code == 3
