@@ -166,6 +166,14 @@ def test_many_threads_use_it_at_once(app: Duly) -> None:
     assert sum(1 for _ in app.sync.schedules.iterate()) == 64
 
 
+def test_events_are_followed_without_a_loop(app: Duly) -> None:
+    events = app.sync.events.subscribe(after=99)
+    assert next(events).reason == "unknown"
+    app.sync.schedules.create("k", Every("1h"), job="double", payload={"number": 1})
+    told = next(events)
+    assert (told.name, told.schedule_key) == ("schedule.created", "k")
+
+
 async def test_inside_a_running_loop_it_says_what_to_write_instead(app: Duly) -> None:
     calls: list[tuple[str, Callable[[], Any]]] = [
         ("await app.schedules.create", lambda: app.sync.schedules.create("k", Every("1h"), job="double")),

@@ -243,3 +243,20 @@ async def test_a_singleton_never_runs_twice_and_never_loses_a_wake_up(
     for key, order in went.items():
         assert len(order) == len(set(order)) == 25
         assert set(order) <= set(came[key])
+
+
+async def test_four_that_read_give_each_event_one_number(trial: Trial, stores: list[Store]) -> None:
+    await asyncio.gather(*(store.watch_events(lease_ms=60_000) for store in stores))
+
+    async def tell_and_number(store: Store, first: int) -> None:
+        for n in range(first, first + 20):
+            await store.put_schedules([trial.new(f"s{n}", Every(hours=1), tenant=f"t{first}")])
+            await store.number_events(limit=3)
+
+    await asyncio.gather(*(tell_and_number(store, place * 100) for place, store in enumerate(stores)))
+    while await trial.store.number_events(limit=3):
+        pass
+    read = await trial.store.read_events(after=0, limit=1000)
+    assert [event.number for event in read.events] == list(range(1, 20 * SIDE_BY_SIDE + 1))
+    assert len({event.schedule_key for event in read.events}) == 20 * SIDE_BY_SIDE
+    assert read.last == 20 * SIDE_BY_SIDE

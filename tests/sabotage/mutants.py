@@ -272,4 +272,28 @@ MUTANTS = (
         + _queries("postgres", ("put_steps",), "WHERE duly_steps.status = 'asked'", ""),
         (STEPS, STEPS_PG),
     ),
+    Mutant(
+        "events-forgotten",
+        "a way in which runs end is not told",
+        (("src/duly/store/methods/telling.py", '    "end_waiting": _ended_waiting,\n', ""),),
+        (("tests/store/test_telling.py",), ("tests/differential/test_events_agree.py", "-k", "sqlite")),
+    ),
+    Mutant(
+        "event-numbers-unlocked",
+        "two who read give numbers at once",
+        _queries("postgres", ("lock_watch",), "FOR UPDATE", ""),
+        ((BESIDE_PG[0], "-k", "postgres and number"),),
+    ),
+    Mutant(
+        "unwatched-time-untold",
+        "who comes back across a time in which nobody watched does not hear of it",
+        (
+            (
+                "src/duly/store/methods/events.py",
+                '        yield query("insert_stream_event", now=now, name=RESET, reason="began")\n',
+                "",
+            ),
+        ),
+        ((CONTRACT[0], "-k", "sqlite-memory and TestEvents"),),
+    ),
 )

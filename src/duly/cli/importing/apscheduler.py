@@ -112,6 +112,7 @@ def _carry(place: str, job: Job, into: Imported) -> None:
         "jobType": job_of(job.get("func")),
         "jobPayload": named_arguments(job.get("args"), job.get("kwargs"), job.get("function")),
         "maxAttempts": 1,
+        "timeoutSeconds": None,
         "catchUp": _catch_up(job, notes),
         **_overlap(job, notes),
     }

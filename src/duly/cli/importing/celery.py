@@ -25,8 +25,13 @@ from .values import (
 )
 
 CRON_FIELDS = ("minute", "hour", "day_of_month", "month_of_year", "day_of_week")
-# As beat does: one run for what was missed, no second try, and runs may overlap.
-AS_BEAT_DOES: Body = {"overlapPolicy": "allow", "catchUp": {"policy": "latest"}, "maxAttempts": 1}
+# As beat does: one run for what was missed, no second try, no time limit, and runs may overlap.
+AS_BEAT_DOES: Body = {
+    "overlapPolicy": "allow",
+    "catchUp": {"policy": "latest"},
+    "maxAttempts": 1,
+    "timeoutSeconds": None,
+}
 EXPIRES_NOTE = "expires: windows that are later are dropped; a run that waits for a worker is not"
 PRIORITY_NOTE = "priority: here a higher number goes first"
 DROPPED = ("exchange", "routing_key", "headers", "countdown", "eta", "link", "link_error", "time_limit", "retry")
