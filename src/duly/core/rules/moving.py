@@ -34,9 +34,10 @@ def resumed_cursor(cursor: Cursor, definition: Definition, now: int, *, paused_a
         return _aimed(cursor, definition, window)
     if definition.counts_from_completion and window > now:
         return _aimed(cursor, definition, window)
-    if pending is not None and (definition.counts_from_completion or _leads_on(definition, pending, cursor, now)):
+    newest = _newest(cursor, now, paused_at)
+    if pending is not None and (definition.counts_from_completion or _leads_on(definition, pending, newest)):
         return _aimed(cursor, definition, pending, now)
-    return _aimed(cursor, definition, next_window(definition, _newest(cursor, now)))
+    return _aimed(cursor, definition, next_window(definition, newest))
 
 
 def edited_cursor(cursor: Cursor, old: Definition, new: Definition, now: int, *, paused_at: int | None) -> Cursor:
@@ -45,7 +46,6 @@ def edited_cursor(cursor: Cursor, old: Definition, new: Definition, now: int, *,
     A window that its jitter still delays fires under the new definition, unless that starts, ends or has windows
     between the two.
     """
-    paused = paused_at is not None
     window = cursor.next_window_at
     if window is not None and new.max_runs is not None and cursor.fired >= new.max_runs:
         return _aimed(cursor, new, None)
@@ -54,17 +54,17 @@ def edited_cursor(cursor: Cursor, old: Definition, new: Definition, now: int, *,
         if waits:
             return cursor
         pending = pending_at(cursor, old, now if paused_at is None else paused_at)
-        return _retimed(cursor, new, now, paused, pending)
+        return _retimed(cursor, new, now, paused_at, pending)
     if window is None:
         return cursor
     if within_end(new, window) is None:
         return _aimed(cursor, new, None)
-    if paused or (new.jitter, new.key) == (old.jitter, old.key):
+    if paused_at is not None or (new.jitter, new.key) == (old.jitter, old.key):
         return cursor
     return _aimed(cursor, new, window)
 
 
-def _retimed(cursor: Cursor, new: Definition, now: int, paused: bool, pending: int | None) -> Cursor:
+def _retimed(cursor: Cursor, new: Definition, now: int, paused_at: int | None, pending: int | None) -> Cursor:
     timing = new.timing
     not_before = None
     if isinstance(timing, Once):
@@ -73,13 +73,14 @@ def _retimed(cursor: Cursor, new: Definition, now: int, paused: bool, pending: i
         _check_unused(cursor, new, timing)
         not_before = now
     else:
-        window = next_window(new, _newest(cursor, now))
-        if window is not None and pending is not None and _leads_on(new, pending, cursor, now):
+        newest = _newest(cursor, now, paused_at)
+        window = next_window(new, newest)
+        if window is not None and pending is not None and _leads_on(new, pending, newest):
             window, not_before = pending, now
     if window is None:
         raise no_window(new, now)
     cursor = _aimed(replace(cursor, error=None), new, window, not_before)
-    return replace(cursor, fire_at=None) if paused else cursor
+    return cursor if paused_at is None else replace(cursor, fire_at=None)
 
 
 def _aimed(cursor: Cursor, definition: Definition, window: int | None, not_before: int | None = None) -> Cursor:
@@ -90,16 +91,17 @@ def _aimed(cursor: Cursor, definition: Definition, window: int | None, not_befor
     return replace(cursor, next_window_at=window, fire_at=fire_at if not_before is None else max(fire_at, not_before))
 
 
-def _leads_on(definition: Definition, pending: int, cursor: Cursor, now: int) -> bool:
+def _leads_on(definition: Definition, pending: int, newest: int) -> bool:
     """Whether the definition allows this window and goes on from it as it would from now, with none in between."""
     if within_end(definition, pending) is None or (definition.start_at is not None and pending < definition.start_at):
         return False
-    return next_window(definition, pending) == next_window(definition, _newest(cursor, now))
+    return next_window(definition, pending) == next_window(definition, newest)
 
 
-def _newest(cursor: Cursor, now: int) -> int:
-    """Now, or the newest window dealt with if a clock that lags puts now before it."""
-    return now if cursor.window_at is None else max(now, cursor.window_at)
+def _newest(cursor: Cursor, now: int, paused_at: int | None) -> int:
+    """Now, or what was dealt with last if a clock that went back puts now before it: a window, or the time up to a
+    pause, whose windows are skipped."""
+    return max(at for at in (now, cursor.window_at, paused_at) if at is not None)
 
 
 def _check_unused(cursor: Cursor, definition: Definition, timing: Once) -> None:

@@ -1,0 +1,200 @@
+"""One instance of the fleet, its clock, and its view of the store with all that can go wrong between them."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from contextvars import ContextVar
+from typing import Any
+
+from duly.config import Settings
+from duly.core.errors import OutcomeUnknown, StoreUnavailable
+from duly.engine.instance import Instance, World
+from duly.engine.registry import Registry
+from duly.runtime.chance import Chance
+from duly.runtime.events import Observers
+from duly.store.sql import SqlStore
+
+from .record import Record
+
+whose: ContextVar[Node | None] = ContextVar("duly_node", default=None)
+CALL_LIMIT = 4.0
+"""Seconds after which a call that gets no answer is given up."""
+
+
+class StoreClock:
+    """The store's time, which an operator may set forward or back."""
+
+    def __init__(self, start: int) -> None:
+        self._start = start
+        self.leap_ms = 0
+
+    def now(self) -> int:
+        return self._start + self.leap_ms + round(asyncio.get_running_loop().time() * 1000)
+
+    def steady(self) -> float:
+        return asyncio.get_running_loop().time()
+
+    async def wait(self, event: asyncio.Event, timeout: float | None) -> bool:
+        return await _wait(event, timeout)
+
+
+class NodeClock:
+    """The clock of one instance: it may go wrong, and whoever waits for it in a frozen one waits longer."""
+
+    def __init__(self, node: Node, store_clock: StoreClock, skew_ms: int) -> None:
+        self._node = node
+        self._store_clock = store_clock
+        self.skew_ms = skew_ms
+
+    def now(self) -> int:
+        return self._store_clock.now() - self._store_clock.leap_ms + self.skew_ms
+
+    def steady(self) -> float:
+        return asyncio.get_running_loop().time()
+
+    async def wait(self, event: asyncio.Event, timeout: float | None) -> bool:
+        came = await _wait(event, timeout)
+        await self._node.thawed()
+        return came or event.is_set()
+
+
+class NodeStore:
+    """What an instance sees of the store. A call may be late, fail, or be done without anybody knowing."""
+
+    def __init__(self, node: Node, store: SqlStore) -> None:
+        self._node = node
+        self._store = store
+
+    def on_change(self, listener: Callable[[str], None]) -> None:
+        self._node.listener = listener
+
+    def __getattr__(self, name: str) -> Any:
+        attribute = getattr(self._store, name)
+        if not asyncio.iscoroutinefunction(attribute):
+            return attribute
+
+        async def call(*args: Any, **kwargs: Any) -> Any:
+            return await self._call(name, attribute, *args, **kwargs)
+
+        return call
+
+    async def _call(self, name: str, method: Callable[..., Awaitable[Any]], *args: Any, **kwargs: Any) -> Any:
+        node = self._node
+        await node.travel()
+        node.record.note(f"{node.name} {name}")
+        if node.cut_off:
+            await asyncio.sleep(CALL_LIMIT)  # noqa: TID251 - on the virtual loop
+            raise StoreUnavailable("simulated: the store cannot be reached")
+        if node.chance.random() < node.faults.before:
+            raise StoreUnavailable("simulated: nothing was done")
+        answer = await method(*args, **kwargs)
+        unknown = node.chance.random() < node.faults.after
+        node.tell(name, answer)
+        await node.travel()
+        if unknown or node.cut_off:
+            node.record.note(f"{node.name} {name}: done, and nobody knows")
+            raise OutcomeUnknown("simulated: it was done, the answer was lost")
+        return answer
+
+
+class Faults:
+    """How often a call fails before and after it is done."""
+
+    def __init__(self, before: float = 0.0, after: float = 0.0) -> None:
+        self.before = before
+        self.after = after
+
+
+class Node:
+    """One instance that can be killed, frozen and cut off."""
+
+    def __init__(
+        self,
+        name: str,
+        store: SqlStore,
+        store_clock: StoreClock,
+        settings: Settings,
+        registry: Callable[[Node], Registry],
+        record: Record,
+        faults: Faults,
+        seed: str,
+        neighbours: Sequence[Node],
+    ) -> None:
+        self.name = name
+        self.record = record
+        self.faults = faults
+        self.chance = random.Random(seed)  # noqa: S311, TID251 - drawn again from the same seed
+        self.clock = NodeClock(self, store_clock, self.chance.choice([0, 0, -5_000, 5_000, 60_000]))
+        self.cut_off = False
+        self.dead = False
+        self.listener: Callable[[str], None] | None = None
+        self.tasks: set[asyncio.Task[Any]] = set()
+        self._neighbours = neighbours
+        self._thawed = asyncio.Event()
+        self._thawed.set()
+        world = World(
+            store=NodeStore(self, store),  # type: ignore[arg-type]  # it quacks
+            settings=settings,
+            clock=self.clock,
+            chance=Chance(self.chance.getrandbits(32)),
+            observers=Observers([]),
+            heartbeat_thread=False,
+        )
+        self.instance = Instance(world, registry(self), roles=("scheduler", "worker"), name=name, version="simulated")
+
+    async def start(self) -> None:
+        """Start it, again and again until the store lets it."""
+        whose.set(self)
+        while not self.dead:
+            try:
+                await self.instance.start()
+                return
+            except (StoreUnavailable, OutcomeUnknown):
+                await asyncio.sleep(0.5)  # noqa: TID251
+
+    def kill(self) -> None:
+        """What SIGKILL leaves: nothing of it runs any more, nothing is written any more."""
+        self.dead = True
+        for task in list(self.tasks):
+            task.cancel()
+
+    def freeze(self) -> None:
+        self._thawed.clear()
+
+    def thaw(self) -> None:
+        self._thawed.set()
+
+    async def thawed(self) -> None:
+        """Wait while it is frozen; a dead one goes no further."""
+        if not self._thawed.is_set():
+            await self._thawed.wait()
+        if self.dead:
+            raise asyncio.CancelledError
+
+    async def travel(self) -> None:
+        """The way to the store, or back."""
+        await self.thawed()
+        if self.chance.random() < 0.3:
+            await asyncio.sleep(self.chance.choice([0.0, 0.001, 0.02, 0.2]))  # noqa: TID251
+            await self.thawed()
+
+    def tell(self, method: str, answer: Any) -> None:
+        """Let the others hear of runs to be claimed, mostly: a hint may be lost."""
+        if method != "fire_due" or answer.runs <= len(answer.claims):
+            return
+        for other in self._neighbours:
+            if other is not self and not other.dead and other.listener and self.chance.random() < 0.5:
+                other.listener("runs")
+
+
+async def _wait(event: asyncio.Event, timeout: float | None) -> bool:
+    if event.is_set():
+        return True
+    try:
+        async with asyncio.timeout(timeout):
+            await event.wait()
+    except TimeoutError:
+        return event.is_set()
+    return True

@@ -1,0 +1,50 @@
+"""A thousand lives of a fleet under faults: every window once, every run to its end, and the same life twice.
+
+``python -m tests.simulation SEED`` lives through one seed again and shows its timeline.
+"""
+
+import logging
+
+import pytest
+
+from duly.testing.simulation import simulate
+from duly.testing.simulation.oracle import Expected, Rule
+
+LIVES = 1000
+IN_ONE_TEST = 25
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> object:
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+@pytest.mark.parametrize("first", range(0, LIVES, IN_ONE_TEST))
+def test_no_fault_loses_or_doubles_a_window_and_everything_comes_to_rest(first: int) -> None:
+    for seed in range(first, first + IN_ONE_TEST):
+        report = simulate(seed)
+        assert not report.findings, str(report)
+
+
+def test_the_lives_hold_what_they_are_to_show() -> None:
+    """Faults that never happen prove nothing."""
+    reports = [simulate(seed) for seed in range(20)]
+    assert all(report.windows > 10 and report.runs > 5 for report in reports)
+    for fault in ("crashes", "freezes", "cuts", "leaps"):
+        assert sum(getattr(report, fault) for report in reports) > 2, fault
+
+
+@pytest.mark.parametrize("seed", [3, 7, 11])
+def test_a_seed_is_the_same_life_to_the_last_call(seed: int) -> None:
+    assert simulate(seed).digest == simulate(seed).digest
+
+
+def test_the_oracle_knows_windows_by_itself() -> None:
+    expected = Expected("k")
+    expected.begin(59_500, Rule(30, of_minute=True))
+    expected.end(150_000)
+    expected.begin(200_500, Rule(7, of_minute=False))
+    expected.end(215_999)
+    assert expected.windows() == {60_000, 90_000, 120_000, 150_000, 203_000, 210_000}
