@@ -16,6 +16,10 @@ CALENDARS = (CONTRACT[0], "-k", "sqlite-memory and (Calendars or Excluded)")
 CALENDARS_PG = (CONTRACT[0], "-k", "postgres and not wheel and (Calendars or Excluded)")
 STEPS = (CONTRACT[0], "-k", "sqlite-memory and (Recording or Suspending or Children)")
 STEPS_PG = (CONTRACT[0], "-k", "postgres and not wheel and (Recording or Suspending or Children)")
+SIMULATION = tuple(
+    f"tests/simulation/test_simulation.py::test_no_fault_loses_or_doubles_a_window_and_everything_comes_to_rest[{first}]"
+    for first in (0, 25, 50, 75)
+)
 ENGINE = ("tests/engine", "-k", "sqlite")
 
 
@@ -55,6 +59,17 @@ MUTANTS = (
         + _queries("postgres", ("complete_runs",), " AND r.fence = coalesce(n.fence, (:fence::bigint[])[1])", "")
         + _queries("postgres", ("finish_runs", "lock_runs", "return_runs"), " AND r.fence = n.fence", ""),
         (CONTRACT, CONTRACT_PG),
+    ),
+    Mutant(
+        "no-guard",
+        "the end of an attempt is written whoever holds the run by now",
+        _queries(
+            "sqlite", ("complete_runs", "finish_runs"), " AND r.fence = done.fence AND r.claimed_by IS done.session", ""
+        )
+        + _queries(
+            "sqlite", ("lock_runs", "return_runs", "finish_runs"), " AND fence = :fence AND claimed_by IS :session", ""
+        ),
+        (SIMULATION,),
     ),
     Mutant(
         "fence-unlocked",
@@ -116,7 +131,7 @@ MUTANTS = (
                 'query("expire_sessions", now=__import__("time").time_ns() // 1_000_000)',
             ),
         ),
-        (CONTRACT, ENGINE),
+        (CONTRACT, ENGINE, SIMULATION),
     ),
     Mutant(
         "lane-unlocked",
@@ -135,13 +150,13 @@ MUTANTS = (
                 " ON CONFLICT DO UPDATE SET expires_at = :expires_at",
             ),
         ),
-        (CONTRACT, ENGINE),
+        (CONTRACT, ENGINE, SIMULATION),
     ),
     Mutant(
         "attempt-as-fence",
         "the fence is the attempt's number, which a release gives back",
         _queries("sqlite", ("claim_ready",), "fence = fence + 1", "fence = attempt + 1"),
-        (CONTRACT,),
+        (CONTRACT, SIMULATION),
     ),
     Mutant(
         "hanging-beat",

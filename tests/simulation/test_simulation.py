@@ -31,7 +31,8 @@ def test_no_fault_loses_or_doubles_a_window_and_everything_comes_to_rest(first: 
 def test_the_lives_hold_what_they_are_to_show() -> None:
     """Faults that never happen prove nothing."""
     reports = [simulate(seed) for seed in range(20)]
-    assert all(report.windows > 10 and report.runs > 5 for report in reports)
+    assert sum(report.windows for report in reports) > 1000
+    assert sum(report.runs for report in reports) > 500
     for fault in ("crashes", "freezes", "cuts", "leaps"):
         assert sum(getattr(report, fault) for report in reports) > 2, fault
 

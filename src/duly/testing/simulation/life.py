@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import random
+import random  # noqa: TID251 - every draw of it is of a seed
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -26,11 +26,13 @@ from duly.store.sqlite.driver import SqliteDriver
 
 from .loop import VirtualLoop
 from .node import Faults, Node, StoreClock, whose
-from .oracle import Expected, Rule, judge_runs, judge_windows
+from .oracle import Expected, Rule, judge_calm, judge_ends, judge_runs, judge_windows
 from .record import Record
 
 START = 1_767_571_200_000
 SETTINGS = Settings(lease=9, heartbeat=3, poll=3, concurrency=8)
+POINTS = ("settle", "settle", "fire_due", "claim_runs", "beat", "take_lost")
+"""Where fate likes to strike."""
 REST = 400.0
 """Virtual seconds within which a healed fleet must have come to rest."""
 
@@ -65,11 +67,14 @@ class Life:
         self.nodes: list[Node] = []
         self.expected: dict[str, Expected] = {}
         self.counts = dict.fromkeys(("crashes", "freezes", "cuts", "leaps"), 0)
-        self.fate = random.Random(f"fate {seed}")  # noqa: S311, TID251
-        self.people = random.Random(f"people {seed}")  # noqa: S311, TID251
+        self.fate = random.Random(f"fate {seed}")
+        self.people = random.Random(f"people {seed}")
         self.clock = StoreClock(START + self.fate.randrange(60_000))
-        self.faults = Faults(self.fate.choice([0, 0.01, 0.05]), self.fate.choice([0, 0.01, 0.05]))
+        self.calm = self.fate.random() < 0.15
+        rates = [0.0] if self.calm else [0.0, 0.01, 0.05]
+        self.faults = Faults(self.fate.choice(rates), self.fate.choice(rates))
         self.leapt_back = False
+        self.healed = False
         self.latest = START
         self.born = 0
 
@@ -184,7 +189,7 @@ class Life:
         name = f"n{self.born}"
         node = Node(
             name,
-            SqlStore(self.driver),
+            self.driver,
             self.clock,
             SETTINGS,
             self._registry,
@@ -200,9 +205,10 @@ class Life:
     def _registry(self, node: Node) -> Registry:
         async def work(run: RunContext) -> int | None:
             self.record.started(node.name, run.id, run.fence)
-            luck = random.Random(f"{self.seed} {run.id} {run.fence}")  # noqa: S311, TID251
+            luck = random.Random(f"{self.seed} {run.id} {run.fence}")
             await node.clock.wait(asyncio.Event(), luck.choice([0, 0, 0.01, 0.5, 2, 12]))
             if luck.random() < 0.15:
+                self.record.failed(run.id)
                 raise ValueError("bad luck")
             self.record.done(node.name, run.id, run.fence)
             return run.fence
@@ -216,7 +222,7 @@ class Life:
         until = loop.time() + self.span
         while loop.time() < until:
             await asyncio.sleep(self.fate.expovariate(0.5))  # noqa: TID251
-            if self.fate.random() < 0.5:
+            if self.calm or self.fate.random() < 0.5:
                 await self._do_something()
             else:
                 await self._strike()
@@ -227,15 +233,16 @@ class Life:
             return
         node = self.fate.choice(living)
         how_long = self.fate.choice([0.3, 2, 6, 12, 25])
-        match self.fate.choice(["crash", "crash", "freeze", "cut", "leap"]):
+        point = f"{self.fate.choice(['before', 'after'])} {self.fate.choice(POINTS)}"
+        match self.fate.choice(["crash", "crash at", "freeze", "freeze at", "freeze at", "cut", "leap"]):
             case "crash":
-                self._note("crashes", f"{node.name} is killed")
-                node.kill()
-                self._later(self.fate.choice([0, 0.5, 5, 15]), self._bear)
+                self._kill(node)
+            case "crash at":
+                node.lie_in_wait(point, lambda: self._kill(node, point))
             case "freeze":
-                self._note("freezes", f"{node.name} is frozen for {how_long} s")
-                node.freeze()
-                self._later(how_long, node.thaw)
+                self._freeze(node, how_long)
+            case "freeze at":
+                node.lie_in_wait(point, lambda: self._freeze(node, how_long, point))
             case "cut":
                 self._note("cuts", f"{node.name} is cut off for {how_long} s")
                 node.cut_off = True
@@ -246,6 +253,20 @@ class Life:
                 self.latest = max(self.latest, self.clock.now())
                 self.clock.leap_ms += leap
                 self.leapt_back |= leap < 0
+
+    def _kill(self, node: Node, at: str = "") -> None:
+        if self.healed:
+            return
+        self._note("crashes", f"{node.name} is killed {at}")
+        node.kill()
+        self._later(self.fate.choice([0, 0.5, 5, 15]), self._bear)
+
+    def _freeze(self, node: Node, how_long: float, at: str = "") -> None:
+        if self.healed:
+            return
+        self._note("freezes", f"{node.name} is frozen {at} for {how_long} s")
+        node.freeze()
+        self._later(how_long, node.thaw)
 
     def _note(self, kind: str, what: str) -> None:
         self.counts[kind] += 1
@@ -263,6 +284,7 @@ class Life:
     async def _heal(self) -> None:
         self.record.note("everything heals")
         self.faults.before = self.faults.after = 0.0
+        self.healed = True
         for node in self.nodes:
             node.cut_off = False
             node.thaw()
@@ -298,7 +320,10 @@ class Life:
         findings = [] if rested else [f"not everything had ended {REST:g} s after the healing"]
         for key, expected in sorted(self.expected.items()):
             findings += judge_windows(expected, by_key.get(key, []), leapt_back=self.leapt_back)
-        findings += judge_runs(runs, self.record.starts, SETTINGS.default_max_attempts)
+        ended = [await self.store.get_run(run.id) or run for run in runs if run.status is RunStatus.COMPLETED]
+        findings += judge_runs(runs, self.record.starts, SETTINGS.default_max_attempts) + judge_ends(ended)
+        if self.calm:
+            findings += judge_calm(self.record)
         lived = repr((self.record.timeline, sorted((run.id, run.status, run.fence, run.reason) for run in runs)))
         return Report(
             seed=self.seed,

@@ -35,7 +35,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         super().__init__(self._selected)
         self._whose = whose
         self._on_task = on_task
-        self.set_task_factory(self._make_task)
+        self.set_task_factory(self._make_task)  # type: ignore[arg-type]  # newer Pythons pass more
 
     def time(self) -> float:
         return self._selected.passed

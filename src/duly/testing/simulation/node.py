@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import random
+import random  # noqa: TID251 - every draw of it is of a seed
 from collections.abc import Awaitable, Callable, Sequence
 from contextvars import ContextVar
 from typing import Any
@@ -14,7 +14,11 @@ from duly.engine.instance import Instance, World
 from duly.engine.registry import Registry
 from duly.runtime.chance import Chance
 from duly.runtime.events import Observers
+from duly.store.driver import Driver
+from duly.store.presence import NoPresence, Presence
+from duly.store.remembering import Remembered
 from duly.store.sql import SqlStore
+from duly.store.statements import T, Transaction
 
 from .record import Record
 
@@ -60,43 +64,64 @@ class NodeClock:
         return came or event.is_set()
 
 
-class NodeStore:
-    """What an instance sees of the store. A call may be late, fail, or be done without anybody knowing."""
+class NodeDriver:
+    """The way of one instance to the store. A transaction may be late, fail, or be done without anybody knowing."""
 
-    def __init__(self, node: Node, store: SqlStore) -> None:
+    def __init__(self, node: Node, driver: Driver) -> None:
         self._node = node
-        self._store = store
+        self._driver = driver
+        self.name = driver.name
+        self.fires_at_once = driver.fires_at_once
+        self.presence: Presence = NoPresence()
 
-    def on_change(self, listener: Callable[[str], None]) -> None:
-        self._node.listener = listener
+    async def read(self, transaction: Transaction[T]) -> T:
+        return await self._run(self._driver.read, transaction)
 
-    def __getattr__(self, name: str) -> Any:
-        attribute = getattr(self._store, name)
-        if not asyncio.iscoroutinefunction(attribute):
-            return attribute
+    async def write(self, transaction: Transaction[T]) -> T:
+        return await self._run(self._driver.write, transaction)
 
-        async def call(*args: Any, **kwargs: Any) -> Any:
-            return await self._call(name, attribute, *args, **kwargs)
-
-        return call
-
-    async def _call(self, name: str, method: Callable[..., Awaitable[Any]], *args: Any, **kwargs: Any) -> Any:
-        node = self._node
+    async def _run(self, run: Callable[[Transaction[T]], Awaitable[T]], transaction: Transaction[T]) -> T:
+        node, name = self._node, _name(transaction)
         await node.travel()
-        node.record.note(f"{node.name} {name}")
         if node.cut_off:
             await asyncio.sleep(CALL_LIMIT)  # noqa: TID251 - on the virtual loop
             raise StoreUnavailable("simulated: the store cannot be reached")
         if node.chance.random() < node.faults.before:
             raise StoreUnavailable("simulated: nothing was done")
-        answer = await method(*args, **kwargs)
+        await node.reach(f"before {name}")
+        node.record.note(f"{node.name} {name}")
+        answer = await run(transaction)
         unknown = node.chance.random() < node.faults.after
-        node.tell(name, answer)
+        await node.reach(f"after {name}")
         await node.travel()
         if unknown or node.cut_off:
             node.record.note(f"{node.name} {name}: done, and nobody knows")
             raise OutcomeUnknown("simulated: it was done, the answer was lost")
         return answer
+
+    def hint(self, topic: str) -> None:
+        """Let the others hear of a change, mostly: a hint may be lost."""
+        node = self._node
+        for other in node.neighbours:
+            if other is not node and not other.dead and other.listener and node.chance.random() < 0.5:
+                other.listener(topic)
+
+    def on_hint(self, listener: Callable[[str], None]) -> None:
+        self._node.listener = listener
+
+    def remembered(self) -> Remembered | None:
+        return None
+
+    def remember(self, seen: Remembered) -> None:
+        """What is kept beside a database file; this one is in memory."""
+
+
+def _name(transaction: Transaction[Any]) -> str:
+    """What a transaction does, for the timeline."""
+    inner: Any = transaction
+    while not hasattr(inner, "__name__"):
+        inner = getattr(inner, "_transaction", None) or getattr(inner, "func", None) or type(inner)
+    return str(inner.__name__)
 
 
 class Faults:
@@ -113,7 +138,7 @@ class Node:
     def __init__(
         self,
         name: str,
-        store: SqlStore,
+        driver: Driver,
         store_clock: StoreClock,
         settings: Settings,
         registry: Callable[[Node], Registry],
@@ -125,17 +150,18 @@ class Node:
         self.name = name
         self.record = record
         self.faults = faults
-        self.chance = random.Random(seed)  # noqa: S311, TID251 - drawn again from the same seed
+        self.chance = random.Random(seed)
         self.clock = NodeClock(self, store_clock, self.chance.choice([0, 0, -5_000, 5_000, 60_000]))
         self.cut_off = False
         self.dead = False
         self.listener: Callable[[str], None] | None = None
         self.tasks: set[asyncio.Task[Any]] = set()
-        self._neighbours = neighbours
+        self._ambush: dict[str, Callable[[], None]] = {}
+        self.neighbours = neighbours
         self._thawed = asyncio.Event()
         self._thawed.set()
         world = World(
-            store=NodeStore(self, store),  # type: ignore[arg-type]  # it quacks
+            store=SqlStore(NodeDriver(self, driver)),  # type: ignore[arg-type]  # what is asynchronous of a driver
             settings=settings,
             clock=self.clock,
             chance=Chance(self.chance.getrandbits(32)),
@@ -160,6 +186,17 @@ class Node:
         for task in list(self.tasks):
             task.cancel()
 
+    def lie_in_wait(self, point: str, strike: Callable[[], None]) -> None:
+        """Strike when it next comes to a point: ``before settle``, ``after fire_due``."""
+        self._ambush[point] = strike
+
+    async def reach(self, point: str) -> None:
+        """It has come to a point in its way."""
+        strike = self._ambush.pop(point, None)
+        if strike is not None:
+            strike()
+            await self.thawed()
+
     def freeze(self) -> None:
         self._thawed.clear()
 
@@ -179,14 +216,6 @@ class Node:
         if self.chance.random() < 0.3:
             await asyncio.sleep(self.chance.choice([0.0, 0.001, 0.02, 0.2]))  # noqa: TID251
             await self.thawed()
-
-    def tell(self, method: str, answer: Any) -> None:
-        """Let the others hear of runs to be claimed, mostly: a hint may be lost."""
-        if method != "fire_due" or answer.runs <= len(answer.claims):
-            return
-        for other in self._neighbours:
-            if other is not self and not other.dead and other.listener and self.chance.random() < 0.5:
-                other.listener("runs")
 
 
 async def _wait(event: asyncio.Event, timeout: float | None) -> bool:

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 
 from duly.core.run import Run, RunStatus
 
+from .record import Record
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -109,3 +111,22 @@ def judge_runs(runs: Sequence[Run], starts: Counter[tuple[str, int]], max_attemp
         if run.attempt > max_attempts:
             findings.append(f"run {run.id} was tried {run.attempt} times; {max_attempts} are allowed")
     return findings
+
+
+def judge_ends(completed: Iterable[Run]) -> list[str]:
+    """A handler answers its own fence: what was accepted must be the answer of the newest attempt."""
+    return [
+        f"run {run.id} is at fence {run.fence} and was completed by fence {run.result}"
+        for run in completed
+        if run.result != run.fence
+    ]
+
+
+def judge_calm(record: Record) -> list[str]:
+    """Where no fault was, no run is begun again unless it failed, however wrong the clocks of instances are."""
+    begun = Counter(run_id for run_id, _ in record.starts)
+    return [
+        f"run {run_id} was begun {n} times without a fault, and failed {record.failures[run_id]} times"
+        for run_id, n in sorted(begun.items())
+        if n > record.failures[run_id] + 1
+    ]

@@ -13,8 +13,7 @@ class Record:
 
     timeline: list[tuple[float, str]] = field(default_factory=list)
     starts: Counter[tuple[str, int]] = field(default_factory=Counter)
-    started_by: dict[tuple[str, int], str] = field(default_factory=dict)
-    effects: Counter[str] = field(default_factory=Counter)
+    failures: Counter[str] = field(default_factory=Counter)
 
     def note(self, what: str) -> None:
         self.timeline.append((round(asyncio.get_running_loop().time(), 4), what))
@@ -22,11 +21,12 @@ class Record:
     def started(self, node: str, run_id: str, fence: int) -> None:
         self.note(f"{node} begins {run_id[:13]} fence {fence}")
         self.starts[run_id, fence] += 1
-        self.started_by[run_id, fence] = node
 
     def done(self, node: str, run_id: str, fence: int) -> None:
         self.note(f"{node} has done {run_id[:13]} fence {fence}")
-        self.effects[run_id] += 1
+
+    def failed(self, run_id: str) -> None:
+        self.failures[run_id] += 1
 
     def tail(self, most: int = 60) -> str:
         """The end of the timeline."""
