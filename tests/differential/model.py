@@ -6,7 +6,7 @@ the rules of ``duly.core`` and the text of a definition with the SQL stores, and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any
@@ -75,6 +75,7 @@ from duly.store.values import (
     Page,
     Put,
     Recovered,
+    Report,
     Request,
     RunFilter,
     ScheduleFilter,
@@ -813,7 +814,15 @@ class Model(
 
     # Claiming and settling
 
-    async def claim_runs(self, session: int, *, jobs: Sequence[str], limit: int, suspects: Room = ONE) -> Claimed:
+    async def claim_runs(
+        self,
+        session: int,
+        *,
+        jobs: Sequence[str],
+        limit: int,
+        suspects: Room = ONE,
+        queues: Collection[str] | None = None,
+    ) -> Claimed:
         now = self._clock.now()
         workflows = any(job.startswith(WORKFLOW) for job in jobs)
         if workflows:
@@ -821,7 +830,8 @@ class Model(
         if session not in self.instances:
             return Claimed(now, [], alive=False)
         waiting = [run for run in self.runs.values() if run.claimed_by is None and run.hold in (0, 5)]
-        ready = [run for run in waiting if takes(jobs, run.job) and (run.due_at <= now or run.hold == 5)]
+        asked = [run for run in waiting if queues is None or run.queue in queues]
+        ready = [run for run in asked if takes(jobs, run.job) and (run.due_at <= now or run.hold == 5)]
         lines = {(-run.priority, run.queue, run.hold != 5) for run in ready}
         claims: list[Claim] = []
         for priority, queue, fresh in sorted(lines):
@@ -837,7 +847,7 @@ class Model(
                 claims.append(replace(self._claim(run), suspect=not fresh))
         later = [run.due_at for run in waiting if run.due_at > now and run.hold == 0]
         later += [run.due_at for run in self._sleepers()] if workflows else []
-        limited = [self.queues[name] for name in {run.queue for run in waiting} & self.queues.keys()]
+        limited = [self.queues[name] for name in {run.queue for run in asked} & self.queues.keys()]
         limited = [queue for queue in limited if not queue.paused]
         later += [at for at in (opens_at(queue, now) for queue in limited) if at is not None]
         return Claimed(
@@ -914,6 +924,18 @@ class Model(
         )
 
     async def settle(self, settlements: Sequence[Settlement]) -> Settled:
+        return self._settle(settlements, self._clock.now())
+
+    async def settle_reported(
+        self, session: int, reports: Sequence[Report], *, rules: FireRules, retries: Mapping[str, Retry] = NO_RETRIES
+    ) -> Settled:
+        settlements: list[Settlement] = []
+        for report in reports:
+            run = self.runs.get(report.run_id)
+            held = run is not None and (run.fence, run.claimed_by) == (report.fence, session)
+            claim = self._claim(run) if run is not None and held else _unknown(report)
+            retry = (claim.definition and claim.definition.retry) or report.retry or retries.get(claim.job)
+            settlements.append(Settlement(claim, session, report.outcome, retry or Retry(rules.default_max_attempts)))
         return self._settle(settlements, self._clock.now())
 
     def _settle(self, settlements: Sequence[Settlement], now: int) -> Settled:
@@ -1101,7 +1123,7 @@ class Model(
 
     # Sessions
 
-    async def open_session(self, instance: Instance, *, lease_ms: int) -> int:
+    async def open_session(self, instance: Instance, *, lease_ms: int, remote: bool = False) -> int:
         now = self._clock.now()
         if instance.session not in self.instances:
             self.instances[instance.session] = replace(instance, started_at=now, expires_at=now + lease_ms)
@@ -1288,3 +1310,10 @@ def _says_the_same(outcome: Outcome, recorded: str, reason: str | None) -> bool:
             return recorded == "lost" or (recorded == RunStatus.FAILED and reason == Reason.LOST)
         case _:
             return False
+
+
+def _unknown(report: Report) -> Claim:
+    return Claim(
+        id=report.run_id, job="", kind="", queue="", attempt=0, max_attempts=0, fence=report.fence, payload=None,
+        schedule_id=None, revision=None, window_at=None, due_at=0, fired_at=0, lane=None, timeout_ms=None, tenant="",
+    )  # fmt: skip

@@ -54,6 +54,7 @@ from duly.store.values import (
     NewRequest,
     NewSchedule,
     Redrive,
+    Report,
     RunFilter,
     ScheduleFilter,
     Settlement,
@@ -462,8 +463,9 @@ class Script:
         session, jobs = draw.choice(self._sessions), draw.sample(KNOWN, draw.choice((1, 2, 3)))
         self._claiming = session
         room = draw.choice((Room(0, alone=False), Room(), Room(3, alone=False), Room(MANY)))
-        call = lambda store: store.claim_runs(session, jobs=jobs, limit=limit, suspects=room)
-        return Operation(f"claim {limit} of {jobs} for {session}, {room}", call)
+        queues = draw.choice((None, None, None, ["q1"], ["q2", "none"]))
+        call = lambda store: store.claim_runs(session, jobs=jobs, limit=limit, suspects=room, queues=queues)
+        return Operation(f"claim {limit} of {jobs} for {session}, {room}, {queues}", call)
 
     def settle(self) -> Operation | None:
         held = [(c, s) for c, s in self._claims if self._holds(c, s)]
@@ -493,6 +495,12 @@ class Script:
 
     def _settling(self, endings: list[Settlement]) -> Operation:
         text = ", ".join(f"{e.claim.id} fence {e.claim.fence} {e.outcome}" for e in endings)
+        sessions = {e.session for e in endings}
+        if len(sessions) == 1 and self._draw.random() < 0.3:
+            session, rules = sessions.pop(), self._rules
+            reports = [Report(e.claim.id, e.claim.fence, e.outcome, e.retry) for e in endings]
+            call = lambda store: store.settle_reported(session, reports, rules=rules)
+            return Operation(f"report {text}", call)
         return Operation(f"settle {text}", lambda store: store.settle(endings))
 
     def _ending(self, claim: Claim, session: int) -> Settlement:

@@ -120,6 +120,19 @@ class Settlement:
 
 
 @dataclass(frozen=True, slots=True)
+class Report:
+    """How an attempt ended, as a worker tells it that knows of the run its id and its fence only.
+
+    ``retry`` is the policy of its job, where the worker knows one; that of a schedule comes before it.
+    """
+
+    run_id: str
+    fence: int
+    outcome: Outcome
+    retry: Retry | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Settled:
     """What the settle made of it. A lost run belongs to a newer attempt: nothing was changed."""
 

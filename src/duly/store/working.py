@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from duly.core.audit import Ledger
@@ -21,6 +21,7 @@ from .values import (
     Grab,
     Instance,
     Recovered,
+    Report,
     Settled,
     Settlement,
 )
@@ -46,8 +47,18 @@ class Firing(Protocol):
 
 
 class Claiming(Protocol):
-    async def claim_runs(self, session: int, *, jobs: Sequence[str], limit: int, suspects: Room = ONE) -> Claimed:
+    async def claim_runs(
+        self,
+        session: int,
+        *,
+        jobs: Sequence[str],
+        limit: int,
+        suspects: Room = ONE,
+        queues: Collection[str] | None = None,
+    ) -> Claimed:
         """Give a live session up to ``limit`` due runs of jobs it knows; fence and attempt grow by one.
+
+        With ``queues``, only of those.
 
         Runs whose last attempt was lost are suspects: the session gets no more of them than it has room for. Of a
         queue with limits the whole fleet together gets no more than they allow, of a paused one nothing.
@@ -60,6 +71,12 @@ class Claiming(Protocol):
         A settlement whose (run, fence, session) no longer holds changes nothing: that attempt is a zombie. One that
         finds itself settled already was merely repeated, and is not lost.
         """
+        ...
+
+    async def settle_reported(
+        self, session: int, reports: Sequence[Report], *, rules: FireRules, retries: Mapping[str, Retry] = NO_RETRIES
+    ) -> Settled:
+        """Settle what a session tells that is not of this process; the rest of what a settle needs is looked up."""
         ...
 
 
@@ -95,8 +112,11 @@ class Stepping(Protocol):
 
 
 class Sessions(Protocol):
-    async def open_session(self, instance: Instance, *, lease_ms: int) -> int:
-        """Register an instance, and let go of runs that waited for a job it knows. Answers the store's now."""
+    async def open_session(self, instance: Instance, *, lease_ms: int, remote: bool = False) -> int:
+        """Register an instance, and let go of runs that waited for a job it knows. Answers the store's now.
+
+        A ``remote`` one is not of this process: what becomes of this process says nothing about it, only its lease.
+        """
         ...
 
     async def beat(self, session: int, *, lease_ms: int) -> Beat:

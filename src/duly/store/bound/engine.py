@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
+from duly.core.policy import Retry
 from duly.core.rules.firing import FireRules
 from duly.core.rules.suspects import ONE, Room
-from duly.store.methods import claiming, firing, settling
-from duly.store.values import Claimed, Fired, Grab, Settled, Settlement
+from duly.store.methods import claiming, firing, reporting, settling
+from duly.store.values import NO_RETRIES, Claimed, Fired, Grab, Report, Settled, Settlement
 
 from .base import Bound
 
@@ -40,7 +41,15 @@ class BoundFiring(Bound):
 class BoundClaiming(Bound):
     """``protocol.Claiming`` on a driver."""
 
-    async def claim_runs(self, session: int, *, jobs: Sequence[str], limit: int, suspects: Room = ONE) -> Claimed:
+    async def claim_runs(
+        self,
+        session: int,
+        *,
+        jobs: Sequence[str],
+        limit: int,
+        suspects: Room = ONE,
+        queues: Collection[str] | None = None,
+    ) -> Claimed:
         return await self._write(
             partial(
                 claiming.claim_runs,
@@ -49,6 +58,7 @@ class BoundClaiming(Bound):
                 limit=limit,
                 suspects=suspects,
                 definitions=self._definitions,
+                queues=queues,
             )
         )
 
@@ -56,4 +66,20 @@ class BoundClaiming(Bound):
         settled = await self._write(partial(settling.settle, settlements=settlements))
         if settled.released or any(settlement.claim.capped for settlement in settlements):
             self.driver.hint("runs")
+        return settled
+
+    async def settle_reported(
+        self, session: int, reports: Sequence[Report], *, rules: FireRules, retries: Mapping[str, Retry] = NO_RETRIES
+    ) -> Settled:
+        settled = await self._write(
+            partial(
+                reporting.settle_reported,
+                session=session,
+                reports=reports,
+                rules=rules,
+                retries=retries,
+                definitions=self._definitions,
+            )
+        )
+        self.driver.hint("runs")  # nobody here knows whether its queue was full
         return settled

@@ -17,7 +17,9 @@ from .base import Bound
 class BoundSessions(Bound):
     """``protocol.Sessions`` on a driver."""
 
-    async def open_session(self, instance: Instance, *, lease_ms: int) -> int:
+    async def open_session(self, instance: Instance, *, lease_ms: int, remote: bool = False) -> int:
+        if remote:
+            return await self._write(partial(sessions.open_session, instance=instance, lease_ms=lease_ms))
         self.driver.presence.enter(instance.session)
         try:
             return await self._write(partial(sessions.open_session, instance=instance, lease_ms=lease_ms))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +22,13 @@ DEADLINE_GRACE_MS = 30_000
 
 
 def claim_runs(
-    now: int, session: int, jobs: Sequence[str], limit: int, suspects: Room, definitions: Definitions
+    now: int,
+    session: int,
+    jobs: Sequence[str],
+    limit: int,
+    suspects: Room,
+    definitions: Definitions,
+    queues: Collection[str] | None = None,
 ) -> Program[Claimed]:
     """Take up to ``limit`` due runs for a live session; see ``Claiming.claim_runs``."""
     workflows = any(job.startswith(WORKFLOW) for job in jobs)
@@ -30,6 +36,8 @@ def claim_runs(
     alive, *_, lines = yield group(query("hold_session", session=session), *wake, query("ready_lines"))
     if not alive:
         return Claimed(now, [], alive=False)
+    if queues is not None:
+        lines = [line for line in lines if line[0] in queues]
     claims: list[Claim] = []
     gates = yield from open_gates(now, sorted({queue for queue, _, _, governed in lines if governed}))
     for queue, priority, lost_before, _ in sorted(lines, key=lambda line: (-line[1], line[0], not line[2])):

@@ -76,7 +76,7 @@ def take_lost(
     settlements = []
     for claim, row in zip(claims, rows, strict=True):
         session, why = row[CLAIM_COLUMNS:]
-        retry = _retry_of(claim, rules, retries)
+        retry = retry_of(claim, rules, retries)
         settlements.append(Settlement(claim, session, _OUTCOMES[why], retry))
     settled = yield from settle(now, settlements)
     taken = [claim.id for claim in claims if claim.id not in settled.lost]
@@ -90,7 +90,7 @@ _OUTCOMES: dict[str, Outcome] = {
 }
 
 
-def _retry_of(claim: Claim, rules: FireRules, retries: Mapping[str, Retry]) -> Retry:
+def retry_of(claim: Claim, rules: FireRules, retries: Mapping[str, Retry]) -> Retry:
     """The policy that the run's own worker would have gone by: the schedule's, else the job's, else the default."""
     if claim.definition is not None and claim.definition.retry is not None:
         return claim.definition.retry

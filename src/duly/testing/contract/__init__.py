@@ -58,6 +58,7 @@ from duly.testing.contract.queues import (  # noqa: E402
 )
 from duly.testing.contract.redriving import TestRedrivingObeysOverlap  # noqa: E402
 from duly.testing.contract.repeating import TestRepeating  # noqa: E402
+from duly.testing.contract.reporting import TestReporting  # noqa: E402
 from duly.testing.contract.requests import TestRequests  # noqa: E402
 from duly.testing.contract.schedules import TestChangingSchedules, TestPuttingSchedules  # noqa: E402
 from duly.testing.contract.sessions import TestLeases, TestSessions  # noqa: E402
@@ -115,6 +116,7 @@ __all__ = [
     "TestRedriving",
     "TestRedrivingObeysOverlap",
     "TestRepeating",
+    "TestReporting",
     "TestRequests",
     "TestRestores",
     "TestResumingAll",

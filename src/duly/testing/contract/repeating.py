@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 
 from duly.core.dead import OnDead
+from duly.core.lane import Singleton, Unique
 from duly.core.policy import Overlap
 from duly.core.rules import editing
 from duly.core.run import Completed, Failed, Outcome, Snoozed
 from duly.core.timing import Once
 from duly.store.protocol import Store
-from duly.store.values import DeadRef, Redrive
+from duly.store.values import DeadRef, Redrive, Report
 from duly.testing.contract.access import Access
 from duly.testing.contract.tables import Dump
 from duly.testing.contract.trial import LEASE_MS, Trial, deleted
@@ -73,6 +74,14 @@ async def enqueue(trial: Trial) -> Call:
     return lambda store: store.enqueue(requests)
 
 
+async def enqueue_with_keys(trial: Trial) -> Call:
+    terms = Singleton(key="import", max_queued=2)
+    await trial.enqueue(singleton=terms)
+    unique = Unique(key="digest", for_ms=1000)
+    requests = [trial.request(singleton=terms, unique=unique), trial.request(unique=unique), trial.request()]
+    return lambda store: store.enqueue(requests)
+
+
 async def trigger(trial: Trial) -> Call:
     put, run_id = await trial.put(), trial.id()
     return lambda store: store.trigger(put.id, run_id=run_id, payload="1", force=False, rules=trial.rules)
@@ -108,6 +117,29 @@ async def settle(trial: Trial) -> Call:
         for claim in claims
     ]
     return lambda store: store.settle(endings)
+
+
+async def settle_singletons(trial: Trial) -> Call:
+    terms = Singleton(key="import", max_running=2)
+    for _ in range(4):
+        await trial.enqueue(singleton=terms)
+    worker = await trial.worker()
+    done, dead = await worker.claim()
+    endings = [worker.ending(done, Completed()), worker.ending(dead, Failed("no", fatal=True))]
+    return lambda store: store.settle(endings)
+
+
+async def settle_reported(trial: Trial) -> Call:
+    await trial.put("queue", overlap=Overlap.QUEUE)
+    worker = await trial.worker()
+    for _ in range(2):
+        trial.clock.move(minutes=1)
+        await worker.beat()
+        await trial.fire()
+    await trial.enqueue()
+    one, other = await worker.claim()
+    reports = [Report(one.id, one.fence, Completed("1")), Report(other.id, other.fence, Failed("no"))]
+    return lambda store: store.settle_reported(worker.session, reports, rules=trial.rules)
 
 
 async def open_session(trial: Trial) -> Call:
@@ -241,6 +273,7 @@ _SAME_ANSWER: list[Scene] = [
     cancel,
     edit,
     enqueue,
+    enqueue_with_keys,
     cancel_waiting_run,
     cancel_running_run,
     open_session,
@@ -256,6 +289,8 @@ _SCENES: list[Scene] = [
     trigger,
     settle,
     settle_deaths,
+    settle_singletons,
+    settle_reported,
     redrive,
     redrive_with_a_payload,
     acknowledge,
