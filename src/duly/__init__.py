@@ -11,6 +11,7 @@ from duly.core.version import VERSION
 
 if TYPE_CHECKING:
     from duly.app import Duly, Jobs
+    from duly.app.remote_worker import RemoteWorker
     from duly.config import Settings
     from duly.core.dead import AttemptRecord, DeadLetter
     from duly.core.errors import (
@@ -48,6 +49,7 @@ __all__ = [
     "Jobs",
     "NonDeterminismError",
     "Once",
+    "RemoteWorker",
     "Retry",
     "Run",
     "RunContext",
@@ -71,6 +73,7 @@ __version__ = VERSION
 
 _HOMES = {
     "duly.app": ("Duly", "Jobs"),
+    "duly.app.remote_worker": ("RemoteWorker",),
     "duly.config": ("Settings",),
     "duly.core.dead": ("AttemptRecord", "DeadLetter"),
     "duly.core.errors": (

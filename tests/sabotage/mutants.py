@@ -109,6 +109,30 @@ MUTANTS = (
         ((CONTRACT[0], "-k", "sqlite-memory and Uniques"), ("tests/store/postgres/test_guards.py",)),
     ),
     Mutant(
+        "remote-session-owned",
+        "the session of a remote worker ends with the process that it asked first",
+        (("src/duly/store/bound/keeping.py", "        if remote:\n", "        if remote and False:\n"),),
+        (("tests/store/sqlite/test_presence.py",),),
+    ),
+    Mutant(
+        "remote-unfenced",
+        "a report is taken for whichever claim the session has of the run",
+        (
+            (
+                "src/duly/store/methods/reporting.py",
+                "held.get((report.run_id, report.fence)) or _gone(report)",
+                "next((claim for claim in held.values() if claim.id == report.run_id), None) or _gone(report)",
+            ),
+        ),
+        ((CONTRACT[0], "-k", "sqlite-memory and Reporting"),),
+    ),
+    Mutant(
+        "remote-not-woken",
+        "a claim that waits hears of new runs at its next look only",
+        (("src/duly/engine/instance.py", '            listener("runs")\n', "            pass\n"),),
+        (("tests/api/test_worker.py", "-k", "woken and sqlite"),),
+    ),
+    Mutant(
         "two-transactions",
         "the runs are committed before the cursor moves",
         (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from . import examples_control, examples_keys
+from . import examples_control, examples_keys, examples_worker
 from .problems import CODES, occurred, problem
 
 SCHEDULE_ID = "019363a0-5c00-7d83-91f8-20a939dbcd79"
@@ -100,6 +100,7 @@ BODIES: Mapping[str, Mapping[str, tuple[str, Any]]] = {
         "ids": ("These", {"ids": [RUN_ID]}),
         "filter": ("All of a job that died of one error", {"filter": {"jobType": "send-digest", "error": "refused"}}),
     },
+    **examples_worker.BODIES,
     "putCalendar": {
         "holidays": (
             "Holidays of a country",
@@ -290,6 +291,7 @@ CALENDAR: Mapping[str, Any] = {
 }
 
 ANSWERS: Mapping[str, Any] = {
+    **examples_worker.ANSWERS,
     **dict.fromkeys(
         (
             "createSchedule",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
@@ -85,6 +85,7 @@ class Method:
     keyed: bool = False
     if_match: bool = False
     scope: credential.Scope | None = None
+    waits: bool = False
 
 
 class Endpoint:
@@ -110,7 +111,8 @@ class Endpoint:
             async with asyncio.timeout(self._deadline):
                 caller = await self._guard.caller(scope, method.scope)
                 call = replace(await self._read(method, scope, receive), caller=caller)
-                reply = await self._answer(method, call, scope)
+                answer = self._answer(method, call, scope)
+                reply = await (_unless_gone(receive, answer) if method.waits else answer)
         except Gone:
             return
         except Refused as refused:
@@ -176,6 +178,20 @@ class Endpoint:
             root=scope.get("root_path", ""),
             last_event_id=headers.get(b"last-event-id", b"").decode("latin-1"),
         )
+
+
+async def _unless_gone(receive: Receive, answer: Coroutine[Any, Any, Reply]) -> Reply:
+    """Make an answer as long as the client waits for it."""
+    making, leaving = asyncio.create_task(answer), asyncio.ensure_future(receive())
+    try:
+        await asyncio.wait({making, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if not making.done():
+            raise Gone
+        return making.result()
+    finally:
+        leaving.cancel()
+        making.cancel()
+        await asyncio.gather(making, leaving, return_exceptions=True)
 
 
 async def send_problem(send: Send, scope: Scope, document: dict[str, Any], headers: Headers | None = None) -> None:

@@ -78,6 +78,7 @@ CODES: Mapping[str, tuple[Kind, str]] = {
     "CALENDAR_IN_USE": (CONFLICT, "Schedules that have not ended name it; `schedules` says how many."),
     "SINGLETON_QUEUE_FULL": (CONFLICT, "As many runs wait for the singleton key as may; nothing was stored."),
     "UNIQUE_KEY_IN_USE": (CONFLICT, "Another run has the unique key; `existingId` is its id."),
+    "LEASE_LOST": (CONFLICT, "The session has ended, or the run is not in its hands any more; nothing was changed."),
     "CONFLICT": (CONFLICT, "The present state does not allow it."),
     "SCHEDULE_REVISION_STALE": (STALE, "It was changed since it was read; `revision` is the present one."),
     "PAYLOAD_TOO_LARGE": (TOO_LARGE, "The payload is over 256 KiB, or the body over 1 MiB."),
@@ -116,6 +117,7 @@ _KINDS: tuple[tuple[type[DulyError], Kind], ...] = (
     (errors.NotFound, NOT_FOUND),
     (errors.RevisionStale, STALE),
     (errors.Conflict, CONFLICT),
+    (errors.LeaseLost, CONFLICT),
     (errors.StoreError, UNAVAILABLE),
 )
 _STORE_WORDS = {

@@ -30,6 +30,8 @@ class Route:
 
     ``also`` is another status that it may answer, with ``also_answer`` where that has another shape.
     ``scope`` is what a caller needs; a route without one is open to nobody once callers must say who they are.
+    ``once`` is False where a request may be repeated as it is, so it takes no key; ``waits`` where an answer may take a
+    while and is not worth making for a client that has left.
     """
 
     method: str
@@ -50,6 +52,8 @@ class Route:
     etag: bool = False
     codes: tuple[str, ...] = ()
     streams: bool = False
+    once: bool = True
+    waits: bool = False
 
     @property
     def served(self) -> Method:
@@ -63,9 +67,11 @@ class Route:
             keyed=self.keyed,
             if_match=self.if_match,
             scope=self.scope,
+            waits=self.waits,
         )
 
     @property
     def keyed(self) -> bool:
         """Whether it takes an ``Idempotency-Key``; the others may be repeated, or answer what must not be kept."""
-        return self.method == "POST" and not self.path.endswith(":preview") and not self.path.startswith("/keys")
+        keyless = self.path.endswith(":preview") or self.path.startswith("/keys") or not self.once
+        return self.method == "POST" and not keyless

@@ -36,6 +36,7 @@ from .route_events import EVENTS
 from .route_instances import INSTANCES
 from .route_keys import KEYS
 from .route_queues import QUEUES
+from .route_worker import WORKER
 from .shapes import (
     PreviewAnswer,
     RunAnswer,
@@ -356,4 +357,5 @@ ROUTES: tuple[Route, ...] = (
     *QUEUES,
     *KEYS,
     *CONTROL,
+    *WORKER,
 )

@@ -41,6 +41,7 @@ from .dying import check_on_dead, whom_to_tell
 from .events import Events
 from .firing import Firing
 from .jobs import Jobs
+from .lending import Lending
 from .life import Caller, Life, Lifespan, call_now, enter_lifespan
 from .opener import Nouns
 from .operations import Operations
@@ -127,6 +128,9 @@ class Duly(Declaring):
             self._store, self._builder, self._clock, app=self.name, sync=self._sync, scheduler="scheduler" in roles
         )
         self._name_nouns()
+        self.lending = Lending(
+            self._store, self.settings, self._registry, self._clock, self._chance, on_ended=self.runs.ended
+        )
         self._driving = Driving(self.operations)
 
     def _name_nouns(self) -> None:
@@ -316,6 +320,7 @@ class Duly(Declaring):
         )
         instance = Instance(world, self._registry, roles=self._roles, name=self.name, version=VERSION)
         instance.on_ended(self.runs.ended)
+        instance.on_change(self.lending.changed)
         self._telling.start()
         stack.push_async_callback(self._telling.stop, LAST_WORDS)
         return instance

@@ -57,11 +57,20 @@ def command(ctx: click.Context, /, **flags: Any) -> int:
     return _serve(choices_of(ctx), flags)
 
 
-@click.command("worker", help="Run jobs, without firing schedules or serving.")
-@_options(*_EVERYWHERE)
+@click.command("worker", help="Run jobs, without firing schedules or serving; on a store, or for a server.")
+@_options(
+    *_EVERYWHERE,
+    click.option("--server", metavar="URL", help="Work for this server, without a database."),
+    click.option("--token", metavar="KEY", help="The key for the server; DULY_API_KEY unless said."),
+)
 @click.pass_context
 def worker(ctx: click.Context, /, **flags: Any) -> int:
-    return _serve(choices_of(ctx), {**flags, "roles": "worker"})
+    choices = choices_of(ctx)
+    choices.server = flags.pop("server") or choices.server
+    choices.token = flags.pop("token") or choices.token
+    if choices.server is not None:
+        return _work_for(choices, flags)
+    return _serve(choices, {**flags, "roles": "worker"})
 
 
 @click.command("scheduler", help="Fire schedules, without running jobs or serving.")
@@ -76,6 +85,29 @@ def scheduler(ctx: click.Context, /, **flags: Any) -> int:
 @click.pass_context
 def api(ctx: click.Context, /, **flags: Any) -> int:
     return _serve(choices_of(ctx), {**flags, "roles": "api"})
+
+
+def _work_for(choices: Choices, flags: dict[str, Any]) -> int:
+    """Work for a server until a signal; the app's own store is never opened."""
+    from duly.app.finding import find_app
+    from duly.app.remote_worker import RemoteWorker
+    from duly.config import load, wants_colour
+    from duly.telemetry.logs import configure
+
+    spec = flags["app"] or choices.app
+    if flags["database_url"] or choices.database_url:
+        raise Refused("--server and --database-url were both given; expected one place to work for")
+    if not spec:
+        raise Refused("--server needs --app MODULE:APP: the jobs that are to run here")
+    named = {"log.level": flags["log_level"], "log.format": flags["log_format"], "api.key": choices.token}
+    loaded = load({**named, "api.url": choices.server}, config=flags["config"] or choices.config)
+    configure(loaded["log.level"], loaded["log.format"], colour=wants_colour(sys.stderr.isatty()))
+    for warning in loaded.warnings:
+        click.echo(f"duly: {warning}", err=True)
+    app = find_app(spec)
+    settings = app._given_settings or loaded.settings
+    RemoteWorker(loaded["api.url"], app, key=loaded["api.key"], settings=settings).run()
+    return 0
 
 
 def _serve(choices: Choices, flags: dict[str, Any]) -> int:

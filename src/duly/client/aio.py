@@ -19,6 +19,7 @@ from .runs import Runs, Steps
 from .schedules import Schedules
 from .talking import TRIES, keyed, read_server, talk
 from .wording import RunOptions
+from .working import Worker
 
 
 class AsyncClient:
@@ -45,6 +46,7 @@ class AsyncClient:
         self.calendars: Calendars[Awaitable[Answer]] = Calendars(self._send, self.each)
         self.operations: Operations[Awaitable[Answer]] = Operations(self._send, self._follow)
         self.firing: Firing[Awaitable[Answer]] = Firing(self._send)
+        self.worker: Worker[Awaitable[Answer]] = Worker(self._send)
         self.server: Server[Awaitable[Answer]] = Server(self._send)
 
     async def each(

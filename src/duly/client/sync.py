@@ -19,6 +19,7 @@ from .runs import Runs, Steps
 from .schedules import Schedules
 from .talking import TRIES, keyed, read_server, talk
 from .wording import RunOptions
+from .working import Worker
 
 
 class Client:
@@ -49,6 +50,7 @@ class Client:
         self.calendars: Calendars[Answer] = Calendars(self._send, self.each)
         self.operations: Operations[Answer] = Operations(self._send, self._follow)
         self.firing: Firing[Answer] = Firing(self._send)
+        self.worker: Worker[Answer] = Worker(self._send)
         self.server: Server[Answer] = Server(self._send)
 
     def each(self, page: Callable[..., Answer], *arguments: Any, **query: Any) -> Iterator[Answer]:

@@ -62,6 +62,7 @@ class Instance:
         self._tasks: list[asyncio.Task[None]] = []
         self._reopening: asyncio.Task[None] | None = None
         self._ended_listeners: list[Callable[[dict[str, RunStatus]], None]] = []
+        self._change_listeners: list[Callable[[str], None]] = []
         self._build()
 
     def _build(self) -> None:
@@ -157,9 +158,13 @@ class Instance:
 
     def wake_worker(self) -> None:
         self._worker_loop.wake()
+        for listener in self._change_listeners:
+            listener("runs")
 
     def cancel_soon(self) -> None:
         """A cancel was asked for: learn of it now instead of at the next heartbeat."""
+        for listener in self._change_listeners:
+            listener("cancels")
         if self._world.heartbeat_thread:
             self._heartbeat.beat_soon()
         else:
@@ -167,6 +172,10 @@ class Instance:
 
     def on_ended(self, listener: Callable[[dict[str, RunStatus]], None]) -> None:
         self._ended_listeners.append(listener)
+
+    def on_change(self, listener: Callable[[str], None]) -> None:
+        """Call a listener with "runs" or "cancels" whenever this instance learns that there may be some."""
+        self._change_listeners.append(listener)
 
     def _loop(self, name: str, run_once: Callable[[], Awaitable[float | None]]) -> Loop:
         world = self._world

@@ -121,6 +121,22 @@ def die(store: SqlStore) -> None:
     files._held.clear()
 
 
+async def test_a_remote_session_outlives_the_process_that_opened_it(path: Path) -> None:
+    clock = ManualClock()
+    server = open_store(path, clock=clock)
+    await server.open()
+    await server.open_session(instance(1), lease_ms=60_000, remote=True)
+    die(server)
+    other = open_store(path, clock=clock)
+    await other.open()
+    assert (await other.take_lost(limit=9, rules=FireRules())).sessions == []
+    assert (await other.beat(1, lease_ms=60_000)).alive
+    clock.move(seconds=61)
+    assert list((await other.take_lost(limit=9, rules=FireRules())).sessions) == [1]
+    await server.close()
+    await other.close()
+
+
 async def test_runs_of_a_dead_process_are_taken_long_before_its_lease_runs_out(path: Path) -> None:
     clock = ManualClock()
     doomed = await open_with_run(path, clock)

@@ -1,0 +1,154 @@
+"""What a worker without a store sends, and what it is answered."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypedDict
+
+from msgspec import UNSET, Meta, UnsetType
+
+from .bodies import Base, Line, RetryPolicy, RunKey, Word, told
+from .shapes import Instant
+
+Session = Annotated[
+    str, Meta(pattern=r"^[1-9][0-9]{0,18}$", description="The session, as the first claim answered it.")
+]
+RunId = Annotated[str, Meta(max_length=40, description="The run.")]
+Fence = Annotated[int, Meta(ge=1, le=2**63 - 1, description="The fence that came with the run.")]
+LONGEST_WAIT = 25
+
+
+class ClaimBody(Base):
+    """What a worker knows and has room for. Without a session, one begins."""
+
+    jobs: Annotated[list[Word], Meta(min_length=1, max_length=1000, description="The jobs that it knows, every time.")]
+    session: Annotated[Session | UnsetType | None, told("Absent in the first claim.")] = UNSET
+    limit: Annotated[
+        Annotated[int, Meta(ge=0, le=100)] | UnsetType,
+        told("How many runs at most, 1 if absent; with 0 it only waits for something new."),
+    ] = UNSET
+    wait_seconds: Annotated[
+        Annotated[float, Meta(ge=0, le=LONGEST_WAIT)] | UnsetType,
+        told("How long to wait for a run where there is none; 0 if absent."),
+    ] = UNSET
+    queues: Annotated[
+        Annotated[list[RunKey], Meta(max_length=100)] | UnsetType | None, told("Only runs of these; all if absent.")
+    ] = UNSET
+    suspects: Annotated[
+        Annotated[int, Meta(ge=0, le=100)] | UnsetType,
+        told("How many runs that were lost before, and may have killed their worker; 1 if absent."),
+    ] = UNSET
+    name: Annotated[Line | UnsetType | None, told("What the worker is called in lists; with the first claim.")] = UNSET
+    host: Annotated[Line | UnsetType | None, told("Where it runs.")] = UNSET
+    pid: Annotated[Annotated[int, Meta(ge=0, le=2**31 - 1)] | UnsetType | None, told("Its process.")] = UNSET
+    version: Annotated[Line | UnsetType | None, told("What it is: program and version.")] = UNSET
+
+
+class HeldBody(Base):
+    """A run that a worker has in hand."""
+
+    run_id: RunId
+    fence: Fence
+
+
+class HeartbeatBody(Base):
+    """A sign of life."""
+
+    session: Session
+    runs: Annotated[
+        Annotated[list[HeldBody], Meta(max_length=1000)] | UnsetType, told("What it has in hand, to hear what is lost.")
+    ] = UNSET
+
+
+class CompleteBody(Base):
+    """An attempt that did its work."""
+
+    session: Session
+    run_id: RunId
+    fence: Fence
+    result: Annotated[Any, told("Any JSON value, up to 256 KiB; null if absent.")] = UNSET
+
+
+class FailBody(Base):
+    """An attempt that did not."""
+
+    session: Session
+    run_id: RunId
+    fence: Fence
+    error: Annotated[str, Meta(min_length=1, max_length=4096, description="What went wrong, for people.")]
+    fatal: Annotated[bool | UnsetType, told("It must not be tried again.")] = UNSET
+    timed_out: Annotated[bool | UnsetType, told("It took longer than its timeout.")] = UNSET
+    retry_policy: Annotated[RetryPolicy | UnsetType, told("That of the job; a schedule's own comes before it.")] = UNSET
+
+
+class ReleaseBody(Base):
+    """One run that is given back untried, or with the session alone all it holds, and its end."""
+
+    session: Session
+    run_id: RunId | UnsetType = UNSET
+    fence: Fence | UnsetType = UNSET
+    snooze_seconds: Annotated[
+        Annotated[float, Meta(ge=0, le=316_224_000)] | UnsetType, told("Go again after so long; at once if absent.")
+    ] = UNSET
+
+
+class LentRun(TypedDict):
+    """A run in the worker's hands. ``id`` is the same on every attempt: an idempotency key for what it calls."""
+
+    runId: str
+    fence: int
+    jobType: str
+    payload: Any
+    attemptNumber: int
+    maxAttempts: int
+    timeoutSeconds: float | None
+    kind: str
+    queue: str
+    scheduleId: str | None
+    scheduleKey: str | None
+    windowKey: str | None
+    scheduledAt: Instant
+    firedAt: Instant
+    lostBefore: Annotated[bool, Meta(description="its last worker died with it: best tried alone")]
+
+
+class ClaimAnswer(TypedDict):
+    """Runs, and how long the session lives without another sign of life."""
+
+    session: str
+    leaseSeconds: float
+    heartbeatSeconds: Annotated[float, Meta(description="how often to beat while a run is in hand")]
+    runs: list[LentRun]
+    nextDueSeconds: Annotated[float | None, Meta(description="when there may be more; null where nothing is known of")]
+    heldBack: Annotated[list[str], Meta(description="queues that run as many as they may")]
+    changed: Annotated[list[Literal["runs", "cancels"]], Meta(description="what a claim with `limit` 0 waited for")]
+
+
+class HeldAnswer(TypedDict):
+    """A run that the store thinks the session holds."""
+
+    runId: str
+    fence: int
+    cancelRequested: bool
+
+
+class HeartbeatAnswer(TypedDict):
+    """What the session holds; of the runs that it named, those to stop, and those that are others' now."""
+
+    session: str
+    leaseSeconds: float
+    runs: list[HeldAnswer]
+    cancelled: list[str]
+    lost: list[str]
+
+
+class ReportAnswer(TypedDict):
+    """What the report made of the run: `pending` where it is tried again."""
+
+    runId: str
+    status: str
+
+
+class ReleaseAnswer(TypedDict):
+    """How many runs were given back."""
+
+    released: int
