@@ -170,6 +170,7 @@ REPORT = {"session": "1", "runId": "x", "fence": 1}
     [
         ("claim", {}, "/jobs"),
         ("claim", {"jobs": []}, "/jobs"),
+        ("claim", {"jobs": ["send", "workflow:order"]}, "/jobs/1"),
         ("claim", {"jobs": ["send"], "limit": 101}, "/limit"),
         ("claim", {"jobs": ["send"], "waitSeconds": 26}, "/waitSeconds"),
         ("claim", {"jobs": ["send"], "session": 5}, "/session"),

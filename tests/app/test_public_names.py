@@ -19,6 +19,7 @@ NAMES = [
     "Jobs",
     "NonDeterminismError",
     "Once",
+    "RemoteWorker",
     "Retry",
     "Run",
     "RunContext",

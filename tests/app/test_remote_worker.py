@@ -89,7 +89,7 @@ async def test_a_stop_gives_back_what_does_not_end_in_time(server: Duly) -> None
     await worker.stop(grace=0)
     found = await server.runs.get(run.id)
     assert found is not None
-    assert (found.status, found.attempt, found.fence) == (RunStatus.PENDING, 0, 1)
+    assert (found.status, found.attempt) == (RunStatus.PENDING, 0)
     assert "far" not in {instance.name for instance in await server._store.list_instances()}
 
 

@@ -15,6 +15,8 @@ Session = Annotated[
 RunId = Annotated[str, Meta(max_length=40, description="The run.")]
 Fence = Annotated[int, Meta(ge=1, le=2**63 - 1, description="The fence that came with the run.")]
 LONGEST_WAIT = 25
+Told = Annotated[str, Meta(description="What every later call carries.")]
+Lease = Annotated[float, Meta(description="How long the session lives without another sign of life.")]
 
 
 class ClaimBody(Base):
@@ -35,7 +37,7 @@ class ClaimBody(Base):
     ] = UNSET
     suspects: Annotated[
         Annotated[int, Meta(ge=0, le=100)] | UnsetType,
-        told("How many runs that were lost before, and may have killed their worker; 1 if absent."),
+        told("How many runs that were lost before, and may have killed their worker; 1 if absent.", examples=[1]),
     ] = UNSET
     name: Annotated[Line | UnsetType | None, told("What the worker is called in lists; with the first claim.")] = UNSET
     host: Annotated[Line | UnsetType | None, told("Where it runs.")] = UNSET
@@ -95,7 +97,7 @@ class LentRun(TypedDict):
     """A run in the worker's hands. ``id`` is the same on every attempt: an idempotency key for what it calls."""
 
     runId: str
-    fence: int
+    fence: Annotated[int, Meta(description="What every report of this attempt carries.")]
     jobType: str
     payload: Any
     attemptNumber: int
@@ -105,7 +107,7 @@ class LentRun(TypedDict):
     queue: str
     scheduleId: str | None
     scheduleKey: str | None
-    windowKey: str | None
+    windowKey: Annotated[str | None, Meta(description="The window that it stands for.")]
     scheduledAt: Instant
     firedAt: Instant
     lostBefore: Annotated[bool, Meta(description="its last worker died with it: best tried alone")]
@@ -114,11 +116,13 @@ class LentRun(TypedDict):
 class ClaimAnswer(TypedDict):
     """Runs, and how long the session lives without another sign of life."""
 
-    session: str
-    leaseSeconds: float
+    session: Told
+    leaseSeconds: Lease
     heartbeatSeconds: Annotated[float, Meta(description="how often to beat while a run is in hand")]
-    runs: list[LentRun]
-    nextDueSeconds: Annotated[float | None, Meta(description="when there may be more; null where nothing is known of")]
+    runs: Annotated[list[LentRun], Meta(description="What is in its hands now.")]
+    nextDueSeconds: Annotated[
+        float | None, Meta(description="when there may be more, if that is known", examples=[4.2])
+    ]
     heldBack: Annotated[list[str], Meta(description="queues that run as many as they may")]
     changed: Annotated[list[Literal["runs", "cancels"]], Meta(description="what a claim with `limit` 0 waited for")]
 
@@ -127,18 +131,18 @@ class HeldAnswer(TypedDict):
     """A run that the store thinks the session holds."""
 
     runId: str
-    fence: int
+    fence: Annotated[int, Meta(description="What every report of this attempt carries.")]
     cancelRequested: bool
 
 
 class HeartbeatAnswer(TypedDict):
     """What the session holds; of the runs that it named, those to stop, and those that are others' now."""
 
-    session: str
-    leaseSeconds: float
-    runs: list[HeldAnswer]
-    cancelled: list[str]
-    lost: list[str]
+    session: Told
+    leaseSeconds: Lease
+    runs: Annotated[list[HeldAnswer], Meta(description="All that the store thinks it holds.")]
+    cancelled: Annotated[list[str], Meta(description="Those to stop: they end cancelled, whatever is reported.")]
+    lost: Annotated[list[str], Meta(description="Those named that are in other hands now.")]
 
 
 class ReportAnswer(TypedDict):
@@ -151,4 +155,4 @@ class ReportAnswer(TypedDict):
 class ReleaseAnswer(TypedDict):
     """How many runs were given back."""
 
-    released: int
+    released: Annotated[int, Meta(description="How many.")]

@@ -18,7 +18,7 @@ import msgspec
 from duly.core.errors import LeaseLost, OutcomeUnknown, ServerError, StoreUnavailable
 from duly.core.policy import Retry
 from duly.core.rules.suspects import ONE, Room
-from duly.core.run import Cancelled, Claim, Completed, Failed, Lost, Outcome, Released, RunStatus, Snoozed
+from duly.core.run import Cancelled, Claim, Completed, Failed, Lost, Outcome, Released, RunStatus, Snoozed, Suspended
 from duly.runtime.clock import Clock
 from duly.store.values import Beat, Claimed, Held, Instance, Settled, Settlement
 
@@ -208,7 +208,7 @@ def _told(outcome: Outcome, retry: Retry) -> tuple[str, dict[str, Any]]:
             return "fail", words | {"retryPolicy": policy}
         case Snoozed(for_ms):
             return "release", {"snoozeSeconds": for_ms / 1000}
-        case Released() | Cancelled() | Lost():
+        case Released() | Cancelled() | Lost() | Suspended():  # a workflow is not lent
             return "release", {}
         case unknown:
             assert_never(unknown)

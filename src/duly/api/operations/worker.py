@@ -32,6 +32,7 @@ from duly.core.ids import is_id
 from duly.core.policy import Retry
 from duly.core.rules.suspects import NO_ROOM, Room
 from duly.core.run import Claim, Completed, Failed, Outcome, Released, Snoozed
+from duly.engine.registry import check_job_name
 
 _decode = msgspec.json.decode
 _RETRY = {"backoff": "backoff", "delay_seconds": "delay", "max_delay_seconds": "max_delay", "jitter": "jitter"}
@@ -42,7 +43,7 @@ async def claim(app: Duly, body: object) -> ClaimAnswer:
     given = read(ClaimBody, body)
     limit = 1 if given.limit is UNSET else given.limit
     wait = 0.0 if given.wait_seconds is UNSET else given.wait_seconds
-    jobs = sorted(set(given.jobs))
+    jobs = _jobs(given.jobs)
     if isinstance(given.session, str):
         session = _number(given.session)
     else:
@@ -138,6 +139,16 @@ async def _report(
         raise LeaseLost(f"there is no run {run_id!r} in the hands of session {given.session}", run_id=run_id)
     status = await app.lending.report(_number(given.session), run_id, fence, outcome, retry)
     return {"runId": run_id, "status": status.value}
+
+
+def _jobs(given: list[str]) -> list[str]:
+    """The names of jobs; workflows and deliveries are for workers that have the store."""
+    findings = Findings()
+    for place, name in enumerate(given):
+        with findings.at(f"/jobs/{place}"):
+            check_job_name(name)
+    findings.check()
+    return sorted(set(given))
 
 
 def _number(session: str) -> int:
