@@ -205,6 +205,14 @@ async def test_the_server_ends_a_stream_when_it_stops(app: Duly, api: Any) -> No
         assert listener.over
 
 
+async def test_a_stream_ends_with_its_app_and_in_good_order(app: Duly, api: Any) -> None:
+    async with listening(api) as listener:
+        await app.close()
+        await listener.until(b"come back with Last-Event-ID\n\n: the stream ends\n\n")
+        assert listener.over
+    await app.open()
+
+
 async def test_a_stream_ends_in_time_so_that_its_client_shows_its_key_again(
     app: Duly, api: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

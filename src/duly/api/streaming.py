@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Meta
 
 from duly.app.events import Reader
-from duly.core.errors import StoreError
+from duly.core.errors import DulyError
 from duly.core.event import Event
 
 from .answers import at
@@ -97,8 +97,8 @@ async def event_parts(reader: Reader) -> AsyncIterator[bytes]:
     while reader.clock.steady() < over_at:
         try:
             events = await reader.next(HEARTBEAT)
-        except StoreError:
-            yield b": the store does not answer; come back with Last-Event-ID\n\n"
+        except DulyError:  # the store does not answer, or the app was closed
+            yield b": nothing can be read now; come back with Last-Event-ID\n\n"
             return
         yield b"".join(map(event_bytes, events)) or b": nothing new\nid: %d\n\n" % reader.position
 

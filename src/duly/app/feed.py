@@ -20,6 +20,7 @@ from duly.store.sql import SqlStore
 POLL = 0.5
 """Seconds after which a process looks for events of others, if nothing wakes it."""
 
+LEAST_PAUSE = 0.05
 LEASE = 60.0
 """Seconds that events go on being told after the last reader: one that comes back in time has lost nothing."""
 
@@ -53,7 +54,7 @@ class Feed:
         self._head: int | None = None
         self._reading = asyncio.Lock()
         self._stale = True
-        self._read_at = 0.0
+        self._read_at = -POLL
         self._renewed_at: float | None = None
         self._settled = False
         self._listens = False
@@ -71,12 +72,11 @@ class Feed:
         woken.set()
 
     async def begin(self) -> int:
-        """Watch, and answer the position from which on nothing is lost."""
+        """Watch, and answer a position, of now or of a moment ago, from which on nothing is lost."""
         if not self._listens:
             self._listens = True
             self._store.on_change(self._changed)
             self._store.on_told(self.wake)
-        self._stale = True
         await self._refresh()
         assert self._head is not None
         return self._head
@@ -102,6 +102,10 @@ class Feed:
             now = self._clock.steady()
             if not self._stale and now - self._read_at < POLL * 0.9:
                 return
+            early = LEAST_PAUSE - (now - self._read_at)
+            if early > 0:  # a busy fleet wakes us for every commit
+                await self._clock.wait(asyncio.Event(), early)
+                now = self._clock.steady()
             self._stale, self._read_at = False, now
             await self._renew(now)
             await self._read()
