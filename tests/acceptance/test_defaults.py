@@ -40,7 +40,7 @@ async def test_missed_windows_fire_once_by_default_and_a_setting_gives_s1_s_skip
         assert (await app.schedules.create("ours", Every("1h"), job="work")).catch_up.policy == "latest"
     async with opened(Settings(catchup_default="skip")) as app:
         made = await app.schedules.create("theirs", Every("1h"), job="work")
-        assert made.catch_up == CatchUp("skip")  # type: ignore[arg-type]
+        assert made.catch_up == CatchUp("skip")
         named = await app.schedules.create("named", Every("1h"), job="work", catch_up="all")
         assert named.catch_up.policy == "all", "a schedule's own word wins"
         back = await app.schedules.update("named", catch_up=None)  # type: ignore[arg-type]

@@ -35,7 +35,7 @@ async def test_create_answers_what_was_stored_and_get_finds_it_by_id_and_by_key(
         retry=Retry(max_attempts=5),
         timeout=600,
         overlap="queue",
-        catch_up=CatchUp("all", max_runs=7),  # type: ignore[arg-type]
+        catch_up=CatchUp("all", max_runs=7),
         jitter=(0, 5000),
         end_at=FUTURE,
         queue="mail",

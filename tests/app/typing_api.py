@@ -12,7 +12,13 @@ from duly.engine.middleware import CallNext
 app = duly.Duly("sqlite:///duly.db", roles=("scheduler", "worker"), name="api", settings=duly.Settings(lease=30))
 
 
-@app.job("nightly-report", cron="0 2 * * *", timezone="America/Sao_Paulo", retry=Retry(max_attempts=5), timeout=600)
+@app.job(
+    "nightly-report",
+    cron="0 2 * * *",
+    timezone="America/Sao_Paulo",
+    retry=Retry(max_attempts=5, backoff="fixed"),
+    timeout=600,
+)
 async def nightly_report(run: duly.RunContext) -> None:
     assert_type(run.id, str)
     assert_type(run.attempt, int)

@@ -15,7 +15,7 @@ LINES = {"S0": 38, "S1": 28, "S2": 50, "S3": 78, "S4": 46}
 """How many lines each source document has."""
 
 SCENARIOS = (
-    "C1 C2 C3 C4 C5 C6 C7 C8 D1 D2 D3 D4 D5 D6 E8 F1 F2 F3 F4 F5 F6 F8 F9 F10 G1 G3 G4 G5 I9 I10 I11 J1 J2 J3 J4 K2"
+    "C1 C2 C3 C4 C5 C6 C7 C8 D1 D2 D3 D4 D5 D6 E8 F1 F2 F3 F4 F5 F6 F8 F9 F10 G1 G3 G4 G5 I9 I10 I11 J1 J2 J3 J4 K2 K5"
 ).split()
 OPEN = re.compile(r"open: issue (\d+)")
 TEST = re.compile(r"`([^`]+\.py(?:::\w+)+)`")

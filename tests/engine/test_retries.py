@@ -41,7 +41,7 @@ async def test_f2_fixed_pauses_are_all_the_same_and_the_schedule_s_own_policy_wi
 
     await lab.start()
     at = lab.clock.now() + 1000
-    await lab.create("k", Once(to_datetime(at)), retry=Retry(max_attempts=3, backoff="fixed", delay=7, jitter=0))  # type: ignore[arg-type]
+    await lab.create("k", Once(to_datetime(at)), retry=Retry(max_attempts=3, backoff="fixed", delay=7, jitter=0))
     await lab.clock.advance(minutes=2)
     assert tries == [at, at + 7000, at + 14_000]
 

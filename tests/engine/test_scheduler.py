@@ -292,7 +292,7 @@ async def test_a7_a_schedule_that_cannot_be_planned_never_stops_another(
 async def test_c1_downtime_of_ten_minutes_follows_each_policy(lab: Lab) -> None:
     policies = {policy: await lab.create(policy, Cron("* * * * *"), catch_up=policy, overlap="allow") for policy in
                 ("latest", "skip", "all")}  # fmt: skip
-    four = await lab.create("four", Cron("* * * * *"), catch_up=CatchUp("all", max_runs=4))  # type: ignore[arg-type]
+    four = await lab.create("four", Cron("* * * * *"), catch_up=CatchUp("all", max_runs=4))
     lab.clock.move(minutes=10, seconds=30)
     await lab.start()
     await lab.clock.advance(seconds=5)

@@ -335,4 +335,34 @@ MUTANTS = (
         ),
         ((CONTRACT[0], "-k", "sqlite-memory and TestEvents"),),
     ),
+    Mutant(
+        "no-time-for-heads",
+        "half a head may be sent for ever",
+        (("src/duly/api/connection.py", "within = limits.header_timeout", "within = 60 + limits.header_timeout"),),
+        (("tests/serve/test_slow_clients.py", "-k", "half"),),
+    ),
+    Mutant(
+        "requests-ahead-are-read",
+        "who sends requests without waiting for answers has them all kept in memory",
+        (("src/duly/api/connection.py", "held = bool(self.pipeline or self._unparsed)", "held = False"),),
+        (("tests/serve/test_slow_clients.py", "-k", "ahead_are"),),
+    ),
+    Mutant(
+        "nobody-makes-room",
+        "connections that only wait keep others out",
+        (("src/duly/api/connection.py", "            self._make_room()\n", ""),),
+        (("tests/serve/test_slow_clients.py", "-k", "too_many"),),
+    ),
+    Mutant(
+        "answers-are-waited-for",
+        "a client that does not read its answer is never cut off",
+        (("src/duly/api/connection.py", "self._limits.send_timeout,", "60 + self._limits.send_timeout,"),),
+        (("tests/serve/test_slow_clients.py", "-k", "does_not_read"),),
+    ),
+    Mutant(
+        "databases-for-everybody",
+        "every user of the machine may read a new database",
+        (("src/duly/store/sqlite/connecting.py", "    _create_for_us_alone(path)\n", ""),),
+        (("tests/store/sqlite/test_connecting.py", "-k", "not_for_others"),),
+    ),
 )

@@ -214,7 +214,7 @@ async def test_requests_sent_ahead_are_answered_in_order_and_few_are_held(
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
-    count = 500
+    count = 1000
     async with serving(limits(), tmp_path, echo) as connect:
         reader, writer = await connect()
         for number in range(count):

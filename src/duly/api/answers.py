@@ -84,7 +84,7 @@ def schedule_answer(
         "retryPolicy": None
         if retry is None
         else {
-            "backoff": retry.backoff.value,
+            "backoff": str(retry.backoff),
             "delaySeconds": retry.delay,
             "maxDelaySeconds": retry.max_delay,
             "jitter": retry.jitter,
@@ -94,7 +94,7 @@ def schedule_answer(
         "maxQueued": definition.max_queued,
         "maxConcurrent": definition.max_concurrent,
         "catchUp": {
-            "policy": catch_up.policy.value,
+            "policy": str(catch_up.policy),
             "maxLatenessSeconds": _whole(catch_up.max_lateness.total_seconds()),
             "maxRuns": catch_up.max_runs,
         },

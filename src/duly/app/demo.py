@@ -34,7 +34,7 @@ def add_demo(app: Duly) -> None:
         log.info("heartbeat for %s", _clock_time(run))
         return {"beat": _seconds(run) // 2}
 
-    @app.job("demo-report", every="5s", retry=Retry(max_attempts=3, delay=1, backoff="fixed", jitter=0))  # type: ignore[arg-type]
+    @app.job("demo-report", every="5s", retry=Retry(max_attempts=3, delay=1, backoff="fixed", jitter=0))
     async def report(run: RunContext) -> dict[str, Any]:
         if _seconds(run) % 15 == 0 and run.attempt == 1:
             raise ConnectionError("the printer did not answer (this fails on purpose; it is tried again in a second)")

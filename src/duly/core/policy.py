@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from .errors import RetryPolicyInvalid, ValidationFailed
 
@@ -55,7 +55,7 @@ class Retry:
     """How often a run may be tried, and how long it waits in between (seconds)."""
 
     max_attempts: int = 3
-    backoff: Backoff = Backoff.EXPONENTIAL
+    backoff: Backoff | Literal["exponential", "fixed"] = Backoff.EXPONENTIAL
     delay: float = 5
     max_delay: float = 3600
     jitter: float = 0.2
@@ -77,7 +77,7 @@ class Retry:
 class CatchUp:
     """Which missed windows still fire: the rule, how late they may be, and how many at most."""
 
-    policy: Missed = Missed.LATEST
+    policy: Missed | Literal["latest", "skip", "all"] = Missed.LATEST
     max_lateness: timedelta = timedelta(hours=24)
     max_runs: int = 100
 

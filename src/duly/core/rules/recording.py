@@ -108,7 +108,7 @@ def _definition(definition: Definition) -> dict[str, Any]:
         "overlap": d.overlap.value,
         "timeout": None if d.timeout_ms is None else _number(d.timeout_ms / 1000),
         "catch_up": {
-            "policy": catch_up.policy.value,
+            "policy": str(catch_up.policy),
             "max_lateness": _number(catch_up.max_lateness_ms / 1000),
             "max_runs": catch_up.max_runs,
         },
@@ -124,7 +124,7 @@ def _definition(definition: Definition) -> dict[str, Any]:
         words |= {
             "max_attempts": retry.max_attempts,
             "retry": {
-                "backoff": retry.backoff.value,
+                "backoff": str(retry.backoff),
                 "delay": _number(retry.delay),
                 "max_delay": _number(retry.max_delay),
                 "jitter": _number(retry.jitter),
