@@ -38,7 +38,7 @@ async def test_handlers_of_every_kind_run_and_end_by_the_same_rules(server: Duly
     def slow(run: RunContext) -> None:
         run.sync_wait_cancelled(20)
 
-    @jobs.job("flaky", retry=Retry(backoff="fixed", delay=0))  # type: ignore[arg-type]
+    @jobs.job("flaky", retry=Retry(backoff="fixed", delay=0))
     def flaky(run: RunContext) -> Any:
         if run.attempt == 1 and run.fence == 1:
             return Snooze(seconds=0.001)

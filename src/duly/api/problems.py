@@ -41,6 +41,7 @@ NOT_FOUND = Kind(404, "not-found", "Not found")
 NOT_ALLOWED = Kind(405, "method-not-allowed", "The method is not allowed here")
 TOO_SLOW = Kind(408, "request-timeout", "The request took too long to arrive")
 CONFLICT = Kind(409, "conflict", "The present state does not allow it")
+STALE_ATTEMPT = Kind(409, "stale-attempt", "Not in your hands any more")
 STALE = Kind(412, "precondition-failed", "Someone else changed it")
 TOO_LARGE = Kind(413, "payload-too-large", "Too large")
 URI_TOO_LONG = Kind(414, "uri-too-long", "The address is too long")
@@ -78,7 +79,10 @@ CODES: Mapping[str, tuple[Kind, str]] = {
     "CALENDAR_IN_USE": (CONFLICT, "Schedules that have not ended name it; `schedules` says how many."),
     "SINGLETON_QUEUE_FULL": (CONFLICT, "As many runs wait for the singleton key as may; nothing was stored."),
     "UNIQUE_KEY_IN_USE": (CONFLICT, "Another run has the unique key; `existingId` is its id."),
-    "LEASE_LOST": (CONFLICT, "The session has ended, or the run is not in its hands any more; nothing was changed."),
+    "LEASE_LOST": (
+        STALE_ATTEMPT,
+        "The session has ended, or the run is not in its hands any more; nothing was changed.",
+    ),
     "CONFLICT": (CONFLICT, "The present state does not allow it."),
     "SCHEDULE_REVISION_STALE": (STALE, "It was changed since it was read; `revision` is the present one."),
     "PAYLOAD_TOO_LARGE": (TOO_LARGE, "The payload is over 256 KiB, or the body over 1 MiB."),
@@ -117,7 +121,7 @@ _KINDS: tuple[tuple[type[DulyError], Kind], ...] = (
     (errors.NotFound, NOT_FOUND),
     (errors.RevisionStale, STALE),
     (errors.Conflict, CONFLICT),
-    (errors.LeaseLost, CONFLICT),
+    (errors.LeaseLost, STALE_ATTEMPT),
     (errors.StoreError, UNAVAILABLE),
 )
 _STORE_WORDS = {

@@ -199,7 +199,7 @@ def _told(outcome: Outcome, retry: Retry) -> tuple[str, dict[str, Any]]:
             return "complete", {} if result is None else {"result": _decode(result)}
         case Failed(error, fatal=fatal, timed_out=timed_out):
             policy = {
-                "backoff": retry.backoff.value,
+                "backoff": str(retry.backoff),
                 "delaySeconds": retry.delay,
                 "maxDelaySeconds": retry.max_delay,
                 "jitter": retry.jitter,
