@@ -317,6 +317,7 @@ def test_bad_settings_are_refused_and_say_why() -> None:
         ({"lease": -1}, "lease"),
         ({"retention": "30 days"}, "retention"),
         ({"retention_failed": -1}, "retention_failed"),
+        ({"retention_count_failed": 1.5}, "retention_count_failed"),
         ({"threads": True}, "threads"),
         ({"catchup_default": "sometimes"}, "latest | skip | all"),
         ({"strict_ids": "yes"}, "strict_ids"),

@@ -1234,6 +1234,15 @@ class Model(
             self.meta["purged_before"] = max(finished_before, self.meta.get("purged_before") or 0)
         return len(old)
 
+    async def purge_surplus(self, status: RunStatus, *, keep: int, limit: int) -> int:
+        newest = sorted((id for id, run in self.history.items() if run.status == status), reverse=True)
+        surplus = newest[keep : keep + limit]
+        if surplus:
+            noted = 1 + max(self.history[id].finished_at for id in surplus)
+            self.meta["purged_before"] = max(noted, self.meta.get("purged_before") or 0)
+        self._forget_runs(surplus)
+        return len(surplus)
+
     def _forget_runs(self, ids: Sequence[str]) -> None:
         for id in ids:
             del self.history[id]

@@ -862,6 +862,14 @@ class Script:
             lambda store: store.purge_history(finished_before=before, limit=limit, statuses=statuses),
         )
 
+    def purge_surplus(self) -> Operation:
+        status = self._draw.choice((RunStatus.COMPLETED, RunStatus.SKIPPED))
+        keep, limit = self._draw.choice((0, 2, 5)), self._draw.choice((2, MANY))
+        return Operation(
+            f"purge all but {keep} {status.value}, {limit}",
+            lambda store: store.purge_surplus(status, keep=keep, limit=limit),
+        )
+
     def purge_schedules(self) -> Operation:
         before = self._clock.now() - self._draw.choice((0, 30_000))
         return Operation("purge schedules", lambda store: store.purge_schedules(ended_before=before, limit=MANY))
@@ -943,6 +951,7 @@ _WEIGHTS: list[tuple[Callable[[Script], Operation | None], int]] = [
     (Script.hold_unknown, 4),
     (Script.end_unheard, 3),
     (Script.purge_history, 2),
+    (Script.purge_surplus, 1),
     (Script.purge_schedules, 2),
     (Script.resume_expired, 3),
     (Script.release_stuck, 2),

@@ -55,6 +55,22 @@ async def test_k2_each_status_is_kept_for_its_own_time(lab: Lab) -> None:
     assert left[3] == {"failed"}, "0 keeps them for ever"
 
 
+async def test_k2_no_more_than_so_many_of_a_status_are_kept(lab: Lab) -> None:
+    @lab.job("work")
+    async def work(well: bool) -> None:
+        if not well:
+            raise Fatal("no")
+
+    settings = Settings(retention_count_completed=2, retention_count_failed=0, poll=60, lease=180, heartbeat=60)
+    await lab.start(settings=settings)
+    for well in (True, False, True, True, True):
+        await lab.enqueue("work", {"well": well})
+        await lab.clock.advance(seconds=1)
+    newest = [run.id for run in await lab.runs()][-2:]
+    await lab.clock.advance(minutes=5)
+    assert [run.id for run in await lab.runs()] == newest
+
+
 async def test_k2_a_purge_that_fills_its_batch_goes_on_at_once(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that it keeps up however many runs end: it does not wait for its next round."""
     monkeypatch.setattr(janitor, "BATCH", 10)

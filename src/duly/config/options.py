@@ -169,6 +169,7 @@ def _settings() -> list[Option]:
     """Each field of ``Settings``, at the top of the file and as ``DULY_<NAME>``."""
     kinds = {
         "int": whole(0),
+        "int | None": whole(0),
         "float": _seconds(),
         "float | None": _seconds(),
         "bool": _truth(),

@@ -18,7 +18,8 @@ class Settings:
     ``concurrency`` bounds the async handlers that run at once, ``threads`` those in threads and processes. Twice a
     ``fire_batch`` of them lets a burst be fired, run and settled in large batches, which costs a quarter less.
     ``catchup_default`` is the catch-up policy of schedules that name none; ``strict_ids`` asks for UUIDs of version 7
-    in their metadata. Ended runs are kept for ``retention``, or for that of their own status; 0 keeps them for ever. A
+    in their metadata. Ended runs are kept for ``retention``, or for that of their own status; 0 keeps them for ever. Of
+    a status with a ``retention_count`` no more than so many are kept, the newest, however young the others are. A
     schedule counts as not fired when its window is ``audit_late`` past its time.
     """
 
@@ -42,6 +43,10 @@ class Settings:
     retention_failed: float | None = None
     retention_cancelled: float | None = None
     retention_skipped: float | None = None
+    retention_count_completed: int | None = None
+    retention_count_failed: int | None = None
+    retention_count_cancelled: int | None = None
+    retention_count_skipped: int | None = None
     jump_limit: float = 5.0
     audit_late: float = 60.0
 
@@ -58,6 +63,11 @@ class Settings:
                 continue
             if not isinstance(value, int | float) or isinstance(value, bool) or value < 0:
                 raise ConfigurationError(f"setting {field.name} is {value!r}; expected a number, 0 or more")
+        for status, count in self.retention_counts.items():
+            if type(count) is not int:
+                raise ConfigurationError(
+                    f"setting retention_count_{status.value} is {count!r}; expected a whole number of runs, 0 or more"
+                )
         if self.concurrency < 1 or self.fire_batch < 1 or self.poll <= 0:
             raise ConfigurationError("settings concurrency and fire_batch must be 1 or more, and poll above 0")
         if self.heartbeat * 3 > self.lease * (1 + 1e-9):  # a third, whatever the floats make of it
@@ -78,6 +88,12 @@ class Settings:
             own = getattr(self, f"retention_{status.value}")
             found.setdefault(self.retention if own is None else own, []).append(status)
         return found
+
+    @property
+    def retention_counts(self) -> Mapping[RunStatus, int]:
+        """How many ended runs are kept at most, of the statuses that have a limit."""
+        counts = {status: getattr(self, f"retention_count_{status.value}") for status in ENDS}
+        return {status: count for status, count in counts.items() if count is not None}
 
     @property
     def fire_rules(self) -> FireRules:

@@ -19,6 +19,7 @@ STEP = 200
 ROLE = "janitor"
 EVENTS_KEPT_MS = 300_000
 EVENTS_MOST = 100_000
+COUNT_EVERY_MS = 60_000
 
 
 class Janitor:
@@ -40,6 +41,7 @@ class Janitor:
         self._session = session
         self._watch = watch
         self._told_unknown = False
+        self._counted_at: int | None = None
 
     async def run_once(self) -> float:
         """Do one small round; answer the seconds to the next."""
@@ -93,9 +95,19 @@ class Janitor:
                 before = now - round(age * 1000)
                 purged = await self._store.purge_history(finished_before=before, limit=BATCH, statuses=statuses)
                 runs = max(runs, purged)
+        runs = max(runs, await self._purge_surplus(now))
         if self._settings.retention == 0:
             return runs == BATCH
         before = now - round(self._settings.retention * 1000)
         schedules = await self._store.purge_schedules(ended_before=before, limit=BATCH)
         operations = await self._store.purge_operations(finished_before=before, limit=BATCH)
         return BATCH in (runs, schedules, operations)
+
+    async def _purge_surplus(self, now: int) -> int:
+        """Delete what is beyond the greatest number of its status, if it is time to look; answer the largest batch."""
+        counts = self._settings.retention_counts
+        if not counts or (self._counted_at is not None and 0 <= now - self._counted_at < COUNT_EVERY_MS):
+            return 0
+        purged = [await self._store.purge_surplus(s, keep=keep, limit=BATCH) for s, keep in counts.items()]
+        self._counted_at = None if max(purged) == BATCH else now
+        return max(purged)

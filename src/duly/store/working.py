@@ -153,6 +153,13 @@ class Keeping(Protocol):
         """
         ...
 
+    async def purge_surplus(self, status: RunStatus, *, keep: int, limit: int) -> int:
+        """Delete up to ``limit`` ended runs of a status beyond the newest ``keep``; answer how many.
+
+        It walks over those that are kept: not to be asked for every second.
+        """
+        ...
+
     async def purge_history(
         self, *, finished_before: int, limit: int, statuses: Sequence[RunStatus] | None = None
     ) -> int:

@@ -197,6 +197,7 @@ PREPARED: dict[str, tuple[dict[str, Any], str]] = {
     "lost_runs": ({"now": NOW, "cancelled_before": NOW, "limit": 100}, "duly_runs_held"),
     "unknown_jobs": ({"now": NOW}, "duly_runs_unknown"),
     "expired_pauses": ({"now": NOW, "limit": 10}, "duly_schedules_pause"),
+    "purge_surplus": ({"status": "completed", "keep": 5, "limit": 10}, "duly_history_pkey"),
     "purge_history": ({"finished_before": NOW, "limit": 10, "statuses": ["completed"]}, "duly_history_pkey"),
     "find_client_request": ({"tenant": "t1", "client_request_id": "x"}, "duly_schedules_client_request"),
 }  # fmt: skip

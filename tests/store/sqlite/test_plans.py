@@ -14,8 +14,8 @@ from duly.store.statements import Batch, Query, batch, columns, query
 
 SMALL = ("duly_meta", "duly_tenants", "duly_instances", "duly_leases", "duly_queues", "duly_keys", "duly_watch")
 SELDOM = {"duly_runs_unknown", "duly_runs_suspects", "duly_events_new"}
-COUNTING = {"queue_figures"}
-"""Statements that walk all open runs because they are asked to count them."""
+COUNTING = {"queue_figures", "purge_surplus"}
+"""Statements that walk over what they are asked to count: open runs, ended runs up to the number that is kept."""
 
 STORED = 3_000
 NO_FILTER = dict.fromkeys(("tenant", "owner", "job", "topic", "tag", "status", "enabled", "app", "q", "after"))

@@ -74,6 +74,9 @@ class BoundKeeping(Bound):
     async def end_unheard_topics(self, *, patience_ms: int, limit: int) -> Sequence[tuple[str, str]]:
         return await self._write(partial(topics.end_unheard_topics, patience_ms=patience_ms, limit=limit))
 
+    async def purge_surplus(self, status: RunStatus, *, keep: int, limit: int) -> int:
+        return await self._write(partial(keeping.purge_surplus, status=status, keep=keep, limit=limit))
+
     async def purge_history(
         self, *, finished_before: int, limit: int, statuses: Sequence[RunStatus] | None = None
     ) -> int:

@@ -37,15 +37,27 @@ def purge_history(
     wanted = [status.value for status in (ENDS if statuses is None else statuses)]
     rows = yield query("purge_history", finished_before=finished_before, limit=limit, statuses=wanted)
     if rows:
-        ids = [row[0] for row in rows]
-        yield group(
-            query("purge_attempts", ids=ids),
-            query("purge_redrives", ids=ids),
-            query("purge_owners", ids=ids),
-            query("purge_steps", ids=ids),
-            query("note_purge", finished_before=finished_before),
-        )
+        yield from _forget([row[0] for row in rows], finished_before)
     return len(rows)
+
+
+def purge_surplus(now: int, status: RunStatus, keep: int, limit: int) -> Program[int]:
+    """Delete ended runs beyond the newest ``keep`` of a status; see ``Keeping.purge_surplus``."""
+    rows = yield query("purge_surplus", status=status.value, keep=keep, limit=limit)
+    if rows:
+        yield from _forget([row[0] for row in rows], max(row[1] for row in rows) + 1)
+    return len(rows)
+
+
+def _forget(ids: Sequence[str], finished_before: int) -> Program[None]:
+    """Delete what was kept beside ended runs, and note how far retention has come."""
+    yield group(
+        query("purge_attempts", ids=ids),
+        query("purge_redrives", ids=ids),
+        query("purge_owners", ids=ids),
+        query("purge_steps", ids=ids),
+        query("note_purge", finished_before=finished_before),
+    )
 
 
 def purge_schedules(now: int, ended_before: int, limit: int) -> Program[int]:

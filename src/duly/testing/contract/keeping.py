@@ -69,6 +69,21 @@ class TestPurging:
         assert await purge(RunStatus.FAILED) == ["failed"]
         assert await trial.runs(put) == []
 
+    async def test_of_a_status_no_more_than_so_many_are_kept_the_newest(self, trial: Trial) -> None:
+        worker = await trial.worker()
+        ids = []
+        for _ in range(5):
+            ids.append((await trial.enqueue()).id)
+            await worker.complete(await worker.claim_one())
+            trial.clock.move(seconds=1)
+        dead = await trial.enqueue(max_attempts=1)
+        await worker.fail(await worker.claim_one())
+        assert await trial.store.purge_surplus(RunStatus.COMPLETED, keep=2, limit=2) == 2
+        assert await trial.store.purge_surplus(RunStatus.COMPLETED, keep=2, limit=2) == 1
+        assert await trial.store.purge_surplus(RunStatus.COMPLETED, keep=2, limit=2) == 0
+        assert [await trial.store.get_run(id) is None for id in ids] == [True, True, True, False, False]
+        assert (await trial.run(dead)).status == "failed"
+
     async def test_open_runs_are_never_purged(self, trial: Trial) -> None:
         waiting, running = await trial.enqueue("other"), await trial.enqueue()
         worker = await trial.worker()

@@ -16,7 +16,7 @@ from duly.core.dead import OnDead
 from duly.core.lane import Singleton, Unique
 from duly.core.policy import Overlap
 from duly.core.rules import editing
-from duly.core.run import Completed, Failed, Outcome, Snoozed
+from duly.core.run import Completed, Failed, Outcome, RunStatus, Snoozed
 from duly.core.timing import Once
 from duly.store.protocol import Store
 from duly.store.values import DeadRef, Redrive, Report
@@ -191,6 +191,13 @@ async def purge_history(trial: Trial) -> Call:
     return lambda store: store.purge_history(finished_before=trial.clock.now(), limit=10)
 
 
+async def purge_surplus(trial: Trial) -> Call:
+    await trial.enqueue()
+    worker = await trial.worker()
+    await worker.complete(await worker.claim_one())
+    return lambda store: store.purge_surplus(RunStatus.COMPLETED, keep=0, limit=10)
+
+
 async def purge_schedules(trial: Trial) -> Call:
     await trial.delete(await trial.put())
     trial.clock.move(seconds=1)
@@ -297,6 +304,7 @@ _SCENES: list[Scene] = [
     close_session,
     take_lost,
     purge_history,
+    purge_surplus,
     purge_schedules,
     resume_expired_pauses,
     claim_runs,
