@@ -763,6 +763,7 @@ class Model(
             and where.schedule_id in (None, run.schedule_id)
             and where.job in (None, run.job)
             and where.status in (None, run.status)
+            and where.workflow in (None, run.job, run.job.partition("@")[0])
         ]
         return Page(found[:limit], found[limit - 1].id if len(found) > limit else None)
 

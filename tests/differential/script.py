@@ -448,6 +448,7 @@ class Script:
             tenant=draw.choice((None, "")),
             schedule_id=draw.choice((None, *sorted(self._model.facts))),
             job=draw.choice((None, "a")),
+            workflow=draw.choice((None, None, "workflow:w")),
             status=draw.choice((None, RunStatus.PENDING, RunStatus.RUNNING, RunStatus.COMPLETED, RunStatus.SKIPPED)),
         )
         limit, after = draw.choice((2, 50)), draw.choice((None, self._run_id()))

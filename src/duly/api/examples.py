@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from . import examples_control, examples_keys, examples_worker
+from . import examples_control, examples_keys, examples_worker, examples_workflow
 from .problems import CODES, occurred, problem
 
 SCHEDULE_ID = "019363a0-5c00-7d83-91f8-20a939dbcd79"
@@ -125,6 +125,7 @@ BODIES: Mapping[str, Mapping[str, tuple[str, Any]]] = {
     "resumeQueue": {"nothing": ("Nothing to say", {})},
     **examples_control.BODIES,
     **examples_keys.BODIES,
+    **examples_workflow.BODIES,
 }
 
 _TIMING: Mapping[str, Any] = {
@@ -204,6 +205,8 @@ RUN: Mapping[str, Any] = {
     "kind": "window",
     "scheduleId": SCHEDULE_ID,
     "jobType": "send-digest",
+    "workflow": None,
+    "version": None,
     "scheduledAt": "2026-11-16T12:00:00Z",
     "firedAt": "2026-11-16T12:00:00.004Z",
     "startedAt": "2026-11-16T12:00:00.011Z",
@@ -393,6 +396,7 @@ ANSWERS: Mapping[str, Any] = {
     },
     **examples_control.ANSWERS,
     **examples_keys.ANSWERS,
+    **examples_workflow.answers(RUN),
 }
 
 

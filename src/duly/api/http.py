@@ -51,6 +51,7 @@ class Call:
     """What a request says, read and not yet judged."""
 
     ref: str = ""
+    name: str = ""
     query: Mapping[str, str] = field(default_factory=dict)
     body: Any = None
     if_match: Match | None = None
@@ -171,6 +172,7 @@ class Endpoint:
         match, none_match = headers.get(b"if-match"), headers.get(b"if-none-match")
         return Call(
             ref=scope.get("path_params", {}).get("ref", ""),
+            name=scope.get("path_params", {}).get("name", ""),
             query=query,
             body=body,
             if_match=read_match(match) if match is not None and method.if_match else None,

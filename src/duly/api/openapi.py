@@ -55,6 +55,7 @@ WITH_BODY = ("INVALID_JSON", "REQUEST_TIMEOUT", "PAYLOAD_TOO_LARGE", "UNSUPPORTE
 PARAMETERS: dict[str, tuple[str, dict[str, Any]]] = {
     "enabled": ("Paused (`false`) or not (`true`).", {"type": "boolean"}),
     "jobType": ("Of this job only.", {"type": "string", "maxLength": 100}),
+    "workflow": ("Of this workflow only, in any version.", {"type": "string", "maxLength": 100}),
     "owner": ("Of this owner only.", {"type": "string", "maxLength": 128}),
     "tenant": ("Of this tenant only.", {"type": "string", "maxLength": 128}),
     "topic": ("Of this topic only.", {"type": "string", "maxLength": 200}),
@@ -201,6 +202,11 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
     if "{ref}" in route.path:
         told = _REFS[route.path.split("/")[1]]
         found.append({"name": "ref", "in": "path", "required": True, "description": told, "schema": {"type": "string"}})
+    if "{name}" in route.path:
+        told = "Its name."
+        found.append(
+            {"name": "name", "in": "path", "required": True, "description": told, "schema": {"type": "string"}}
+        )
     for name in route.query:
         if name == "status":
             words = list(ScheduleStatus) if route.query is queries.SCHEDULES else list(RunStatus)
@@ -276,6 +282,8 @@ _NOT_FOUND: dict[str, tuple[str, ...]] = {
     "runs": ("SCHEDULE_JOB_NOT_FOUND",),
     "calendars": ("CALENDAR_NOT_FOUND",),
     "queues": (),
+    "workflows": (),
+    "tasks": ("SCHEDULE_JOB_NOT_FOUND",),
     "operations": ("OPERATION_NOT_FOUND",),
     "keys": ("KEY_NOT_FOUND",),
 }
@@ -284,6 +292,8 @@ _REFS = {
     "runs": "Id or window key (`sched:<key>:<epoch ms>`).",
     "calendars": "The calendar's name.",
     "queues": "The queue's name.",
+    "workflows": "The workflow's name.",
+    "tasks": "The token that `ctx.task` gave out.",
     "operations": "The operation's id.",
     "keys": "The key's id, which is the first 8 characters after `duly_live_`.",
 }

@@ -91,6 +91,7 @@ CODES: Mapping[str, tuple[Kind, str]] = {
     "HOST_NOT_ALLOWED": (MISDIRECTED, "The server does not answer to that name."),
     "VALIDATION_FAILED": (NOT_VALID, "A value is not allowed; `errors` names each."),
     "IDEMPOTENCY_KEY_REUSED": (KEY_REUSED, "The key came with another request before."),
+    "WORKFLOW_UNKNOWN": (NOT_VALID, "Neither the server nor a live worker knows the workflow, or not in that version."),
     "CALENDAR_UNKNOWN": (NOT_VALID, "The schedule names a calendar that is not there."),
     "SCHEDULE_CRON_INVALID": (NOT_VALID, "The cron expression says nothing, or never fires."),
     "SCHEDULE_TIMEZONE_INVALID": (NOT_VALID, "The time zone is not `UTC` or an IANA name."),

@@ -129,7 +129,12 @@ SCHEDULES: Mapping[str, Read] = {
     **PAGE,
 }
 EXECUTIONS: Mapping[str, Read] = {"status": word(*RunStatus), **PAGE}
-RUNS: Mapping[str, Read] = {"scheduleId": text_of(200), "jobType": text_of(100), **EXECUTIONS}
+RUNS: Mapping[str, Read] = {
+    "scheduleId": text_of(200),
+    "jobType": text_of(100),
+    "workflow": text_of(100),
+    **EXECUTIONS,
+}
 DEAD_LETTERS: Mapping[str, Read] = {
     "scheduleId": text_of(200),
     "jobType": text_of(100),

@@ -37,6 +37,7 @@ from .route_instances import INSTANCES
 from .route_keys import KEYS
 from .route_queues import QUEUES
 from .route_worker import WORKER
+from .route_workflows import WORKFLOWS
 from .shapes import (
     PreviewAnswer,
     RunAnswer,
@@ -356,6 +357,7 @@ ROUTES: tuple[Route, ...] = (
     AUDIT,
     *QUEUES,
     *KEYS,
+    *WORKFLOWS,
     *CONTROL,
     *WORKER,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Unpack
 
@@ -15,6 +16,7 @@ from duly.core.instants import to_ms
 from duly.core.policy import Retry, choose
 from duly.core.run import Run, RunStatus
 from duly.core.schedule import DEFAULT_QUEUE, DEFAULT_TIMEOUT_MS
+from duly.core.steps import handler_name
 from duly.engine.registry import Registry, check_job_name
 from duly.runtime.batcher import Batcher
 from duly.runtime.chance import Chance
@@ -120,17 +122,19 @@ class Runs(DeadLetters):
         schedule: str | None = None,
         job: str | None = None,
         status: str | None = None,
+        workflow: str | None = None,
         limit: int = 50,
         cursor: str | None = None,
     ) -> Page[Run]:
-        """One page, newest first, without payloads and results."""
+        """One page, newest first, without payloads and results. A ``workflow`` is meant in all its versions."""
         wanted = None if status is None else choose(RunStatus, status, "status")
-        where = RunFilter(schedule_id=schedule, job=job, status=wanted)
+        named = None if workflow is None else handler_name(workflow)
+        where = RunFilter(schedule_id=schedule, job=job, status=wanted, workflow=named)
         if schedule is not None and not is_id(schedule):
             found = await self._store.get_schedule(schedule)
             if found is None:
                 return Page([])
-            where = RunFilter(schedule_id=found.id, job=where.job, status=where.status)
+            where = replace(where, schedule_id=found.id)
         return await self._store.list_runs(where, limit=check_limit(limit), after=check_cursor(cursor))
 
     async def iterate(self, **filters: Unpack[RunFilters]) -> AsyncIterator[Run]:

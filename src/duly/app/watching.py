@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from duly.core.errors import DulyError
 from duly.runtime.events import Observer
 from duly.store.values import Instance, Load
+from duly.workflow.definition import Workflow
 
 from .duly import Duly
 
@@ -83,3 +84,8 @@ def _session(app: Duly) -> Check:
         return Check("session", False, "not started")
     alive = app._instance.session is not None
     return Check("session", alive, "alive" if alive else "lost; a new one is being opened")
+
+
+def own_workflows(app: Duly) -> list[Workflow]:
+    """Every version of every workflow that this app has itself."""
+    return app._workflows.all()

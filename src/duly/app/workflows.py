@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import msgspec
 
 from duly.config import Settings
-from duly.core.errors import NotFound, ValidationFailed, WorkflowUnknown
-from duly.core.ids import is_id, named_run_id
+from duly.core.errors import Conflict, NotFound, ValidationFailed, WorkflowUnknown
+from duly.core.ids import is_id, is_name, named_run_id
 from duly.core.run import Run
 from duly.core.schedule import DEFAULT_QUEUE, DEFAULT_TIMEOUT_MS
-from duly.core.steps import Step, handler_name
+from duly.core.steps import Step, Update, handler_name, update_name
 from duly.store.sql import SqlStore
 from duly.store.values import NewRequest
 from duly.workflow.definition import Workflow, Workflows
@@ -75,6 +76,31 @@ class WorkflowRuns:
         if not await self._store.signal_run(run_id, _name(name), body):
             await self._raise_why(run, run_id)
         self._runs._wake()
+
+    async def update(self, run: str, name: str, payload: Any = None) -> Update:
+        """Ask a run to take something in, if the validator of that name lets it pass; else nothing is changed."""
+        run_id = await self._resolve(run)
+        found = await self._store.get_run(run_id)
+        if found is None or found.workflow is None or found.status.terminal:
+            await self._raise_why(run, run_id)
+        assert found is not None
+        known = self._known.get(found.workflow or "", found.version)
+        if known is None or name not in known.updates:
+            names = "" if known is None else f"; it takes {', '.join(known.updates) or 'none'}"
+            raise ValidationFailed(
+                f"workflow {found.workflow!r} has no update {name!r} that is known here{names}", field="name", got=name
+            )
+        body = encode_payload(payload, self._settings.payload_limit)
+        try:
+            checked = known.updates[name](payload)
+            if inspect.isawaitable(checked):
+                await checked
+        except Exception as error:  # noqa: BLE001 - a user's function: whatever it raises says no
+            return Update(False, str(error) or type(error).__name__)
+        if not await self._store.signal_run(run_id, update_name(name), body):
+            await self._raise_why(run, run_id)
+        self._runs._wake()
+        return Update(True)
 
     async def signal_with_start(
         self, workflow: str | Workflow, name: str, payload: Any = None, *, id: str, input: Any = None
@@ -145,7 +171,7 @@ class WorkflowRuns:
     def _id(self, id: str | None, tenant: str) -> str:
         if id is None:
             return self._runs._new_id()
-        if not isinstance(id, str) or not 1 <= len(id) <= 200 or not id.isprintable():
+        if not isinstance(id, str) or not is_name(id):
             raise ValidationFailed(f"id is {id!r}; expected 1 to 200 printable characters", field="id", got=id)
         return id if is_id(id) else named_run_id(tenant, id)
 
@@ -160,7 +186,9 @@ class WorkflowRuns:
         run = await self._store.get_run(run_id)
         if run is None:
             raise not_found("run", ref)
-        raise ValidationFailed(f"run {run_id} has ended as {run.status.value}; nobody waits for a signal there")
+        if run.workflow is None:
+            raise Conflict(f"run {run_id} is one of job {run.job!r}; only workflows wait for messages")
+        raise Conflict(f"run {run_id} has ended as {run.status.value}; nobody waits for messages there")
 
 
 def _name(name: Any) -> str:

@@ -39,6 +39,7 @@ COMMANDS = {
     "serve": ("serve:command", "Serve: fire schedules, run jobs, answer the REST API."),
     "stats": ("overview:stats", "Show how it all fares."),
     "upcoming": ("overview:upcoming", "Show what fires next of all schedules."),
+    "workflow": ("workflow:command", "Start workflows, send them signals, look at their steps."),
     "worker": ("serve:worker", "Run jobs, without firing schedules or serving; on a store, or for a server."),
 }
 """Each command: where its code is (file and name, below ``duly.cli``) and what it does."""

@@ -12,13 +12,14 @@ from typing import Any, Protocol
 import click
 
 from .control import Answer, Body, Control
+from .flow import Flow
 from .options import choices_of
 from .reach import OnServer, find_reach
 
 __all__ = ["Answer", "Backend", "Body", "backend", "jobs_of", "take"]
 
 
-class Backend(Control, Protocol):
+class Backend(Control, Flow, Protocol):
     """Schedules, runs and queues, wherever they are. Ids and keys are both accepted where one is asked for."""
 
     def create_schedule(self, body: Body) -> Answer: ...

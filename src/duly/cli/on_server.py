@@ -12,12 +12,13 @@ from duly.core.errors import Invalid, ValidationFailed
 
 from .backend import Answer, Body, jobs_of
 from .control import ServerControl
+from .flow import ServerFlow
 from .portions import portions
 
 _WORDS = {"jobType": "job", "scheduleId": "schedule"}
 
 
-class ServerBackend(ServerControl):
+class ServerBackend(ServerControl, ServerFlow):
     """A ``Backend`` on ``duly serve``."""
 
     def __init__(self, url: str, key: str | None) -> None:

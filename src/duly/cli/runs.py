@@ -26,7 +26,7 @@ def run_table(runs: Sequence[Answer], empty: str) -> Table:
         [
             item["id"],
             item["status"],
-            item["jobType"],
+            name_of(item),
             item["kind"],
             _moment(item["scheduledAt"], now),
             f"{item['attemptNumber']}/{item['maxAttempts']}" if item["maxAttempts"] else "-",
@@ -50,6 +50,7 @@ def run_sheet(run: Answer, now: int) -> Sheet:
         ("status", run["status"] + (" (cancel asked for)" if run["cancelRequested"] else "")),
         ("reason", run["reasonDetail"] or run["reason"]),
         ("job", run["jobType"]),
+        ("workflow", name_of(run) if run["workflow"] else None),
         ("kind", run["kind"]),
         ("schedule", run["scheduleId"]),
         ("scheduled", at("scheduledAt")),
@@ -68,6 +69,13 @@ def run_sheet(run: Answer, now: int) -> Sheet:
         ("result", _json(run["result"]) if run["result"] is not None else None),
     ]
     return Sheet([(name, value) for name, value in rows if value is not None], _attempts(run, now))
+
+
+def name_of(run: Answer) -> str:
+    """The job, or the workflow with its version."""
+    if not run["workflow"]:
+        return str(run["jobType"])
+    return f"{run['workflow']}@{run['version']}" if run["version"] else str(run["workflow"])
 
 
 def _attempts(run: Answer, now: int) -> list[str]:

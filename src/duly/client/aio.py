@@ -19,6 +19,7 @@ from .runs import Runs, Steps
 from .schedules import Schedules
 from .talking import TRIES, keyed, read_server, talk
 from .wording import RunOptions
+from .workflows import Workflows
 from .working import Worker
 
 
@@ -42,6 +43,7 @@ class AsyncClient:
         self._clock, self._chance = clock or SystemClock(), Chance()
         self.schedules: Schedules[Awaitable[Answer]] = Schedules(self._send, self.each)
         self.runs: Runs[Awaitable[Answer]] = Runs(self._send, self.each, self._follow)
+        self.workflows: Workflows[Awaitable[Answer]] = Workflows(self._send)
         self.queues: Queues[Awaitable[Answer]] = Queues(self._send)
         self.calendars: Calendars[Awaitable[Answer]] = Calendars(self._send, self.each)
         self.operations: Operations[Awaitable[Answer]] = Operations(self._send, self._follow)

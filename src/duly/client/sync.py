@@ -19,6 +19,7 @@ from .runs import Runs, Steps
 from .schedules import Schedules
 from .talking import TRIES, keyed, read_server, talk
 from .wording import RunOptions
+from .workflows import Workflows
 from .working import Worker
 
 
@@ -46,6 +47,7 @@ class Client:
         self._pause = pause or (lambda seconds: Event().wait(seconds))
         self.schedules: Schedules[Answer] = Schedules(self._send, self.each)
         self.runs: Runs[Answer] = Runs(self._send, self.each, self._follow)
+        self.workflows: Workflows[Answer] = Workflows(self._send)
         self.queues: Queues[Answer] = Queues(self._send)
         self.calendars: Calendars[Answer] = Calendars(self._send, self.each)
         self.operations: Operations[Answer] = Operations(self._send, self._follow)

@@ -66,6 +66,11 @@ def child_run_id(parent_id: str, position: int, at: int) -> str:
     return uuid7(at, blake2b(f"{parent_id}/{position}/child".encode(), digest_size=10).digest())
 
 
+def is_name(text: str) -> bool:
+    """Whether a run may be named so by its caller."""
+    return 1 <= len(text) <= 200 and text.isprintable()
+
+
 def named_run_id(tenant: str, name: str) -> str:
     """Name a run after an id that its caller chose and that is no UUID: the same name is the same run, whenever."""
     digits = blake2b(f"{tenant}\n{name}".encode(), digest_size=16).hexdigest()

@@ -10,6 +10,7 @@ from typing import Any
 
 from .ids import window_key
 from .schedule import Definition
+from .steps import parse_handler
 
 
 class RunStatus(StrEnum):
@@ -209,6 +210,18 @@ class Run:
     acknowledged_at: datetime | None = None
     redrive_of: str | None = None
     redriven_as: str | None = None
+
+    @property
+    def workflow(self) -> str | None:
+        """The workflow that it is a run of; None for a job."""
+        found = parse_handler(self.job)
+        return None if found is None else found[0]
+
+    @property
+    def version(self) -> str | None:
+        """The version of the workflow; None until a worker has begun it, unless it was asked for."""
+        found = parse_handler(self.job)
+        return None if found is None else found[1]
 
     @property
     def payload(self) -> Any:

@@ -82,6 +82,19 @@ class Journal(Recorded):
     steps: list[Step] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class Update:
+    """What became of an update: the run will hear of it, or its validator said why not and nothing was changed."""
+
+    accepted: bool
+    reason: str | None = None
+
+
+def update_name(name: str) -> str:
+    """The signal that an accepted update is sent as."""
+    return f"update:{name}"
+
+
 def handler_name(workflow: str, version: str | None = None) -> str:
     """The name under which workers claim the runs of a workflow: of one version, or of any before it is chosen."""
     return f"{WORKFLOW}{workflow}" if version is None else f"{WORKFLOW}{workflow}@{version}"

@@ -283,6 +283,8 @@ class RunFilter:
     schedule_id: str | None = None
     job: str | None = None
     status: RunStatus | None = None
+    workflow: str | None = None
+    """The handler's name without a version: all versions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from duly.core.errors import GatherFailed, StepFailed, ValidationFailed
 from duly.core.ids import child_run_id
 from duly.core.instants import to_datetime, to_ms
 from duly.core.policy import Retry
-from duly.core.steps import StepKind
+from duly.core.steps import StepKind, update_name
 from duly.core.timing.duration import parse_duration
 from duly.engine.context import RunContext
 from duly.engine.job import Call, Job
@@ -145,6 +145,11 @@ class WorkflowContext:
     def wait_for_signal(self, name: str, *, timeout: float | str | timedelta | None = None) -> Awaitable[Any]:
         """Wait for the next signal of that name; those that came before are kept. SignalTimeout when time is over."""
         return self._body.ask(StepKind.SIGNAL, _text(name, "a signal"), due_at=lambda: self._until(timeout))
+
+    def wait_for_update(self, name: str, *, timeout: float | str | timedelta | None = None) -> Awaitable[Any]:
+        """Wait for the next update of that name that its validator has let pass."""
+        title = update_name(_text(name, "an update"))
+        return self._body.ask(StepKind.SIGNAL, title, due_at=lambda: self._until(timeout))
 
     def wait_for_event(self, name: str, *, timeout: float | str | timedelta | None = None) -> Awaitable[Any]:
         """Wait for an event that is published from now on."""

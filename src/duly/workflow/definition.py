@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
 from typing import Any, get_type_hints
 
 import msgspec
@@ -27,6 +27,8 @@ class Workflow:
     function: Callable[..., Coroutine[Any, Any, Any]]
     input: Any = Any
     takes_input: bool = True
+    updates: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    """What checks an update before the run hears of it, by name."""
 
     @property
     def handler(self) -> str:
@@ -53,7 +55,9 @@ class Workflow:
         return self.function(*args, **kwargs)
 
 
-def make_workflow(name: str, version: str, function: Any) -> Workflow:
+def make_workflow(
+    name: str, version: str, function: Any, updates: Mapping[str, Callable[[Any], Any]] | None = None
+) -> Workflow:
     """Look at a function once, when it is declared, and say what is wrong with it."""
     check_job_name(name)
     if "@" in name:
@@ -81,7 +85,10 @@ def make_workflow(name: str, version: str, function: Any) -> Workflow:
             kind = get_type_hints(function).get(parameters[1].name, Any)
         except (NameError, TypeError):
             kind = Any
-    return Workflow(name, version, function, kind, len(parameters) == 2)
+    for update, check in (updates or {}).items():
+        if not callable(check):
+            raise ConfigurationError(f"workflow {name!r}: update {update!r} is {check!r}; expected a function")
+    return Workflow(name, version, function, kind, len(parameters) == 2, dict(updates or {}))
 
 
 class Workflows:
@@ -106,6 +113,9 @@ class Workflows:
         if version is not None:
             return versions.get(version)
         return max(versions.values(), key=lambda workflow: workflow.age, default=None)
+
+    def all(self) -> list[Workflow]:
+        return [workflow for versions in self._known.values() for workflow in versions.values()]
 
     def versions(self, name: str) -> list[str]:
         return sorted(self._known.get(name, {}))

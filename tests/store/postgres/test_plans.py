@@ -69,7 +69,7 @@ ANALYZE
 BEGIN = fill_in(load_transactions()["begin_write"], Limits().in_ms())
 SOME = [f"{n:032x}" for n in (5, 500, 50_000)]
 ANYBODYS = {"tenant": None, "owner": None}
-NO_FILTER = dict.fromkeys("tenant owner job topic tag status enabled app q after schedule_id".split())
+NO_FILTER = dict.fromkeys("tenant owner job topic tag status enabled app q after schedule_id workflow".split())
 
 
 @pytest.fixture(scope="module")

@@ -97,7 +97,7 @@ STEPS: list[tuple[str, Query | Batch, int]] = [
             f"runs {filters}",
             owned(
                 "list_runs",
-                **{"tenant": None, "schedule_id": None, "job": None, "status": None, "after": None, **filters},
+                **dict.fromkeys(("tenant", "schedule_id", "job", "workflow", "status", "after")) | filters,
                 limit=10,
             ),
             rows,

@@ -17,7 +17,7 @@ from duly.api.reading import read
 from duly.api.shapes import RunAnswer, RunPage, WholeRunAnswer
 from duly.app import Duly
 from duly.core.errors import NotFound
-from duly.core.ids import is_id, is_key, parse_window_key, window_run_id
+from duly.core.ids import is_id, is_key, is_name, parse_window_key, window_run_id
 from duly.core.run import Run
 from duly.core.timing import Every
 
@@ -72,6 +72,8 @@ async def find(app: Duly, ref: str) -> Run:
         run = await app.runs.get(ref)
     elif window is not None and is_key(window[0]):
         run = await app.runs.get(ref) or await _by_bucket(app, *window)
+    elif window is None and is_name(ref):
+        run = await app.runs.get(ref)
     if run is None:
         raise NotFound(f"there is no run with id or window key {ref[:240]!r}", ref=ref)
     return run

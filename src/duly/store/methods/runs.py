@@ -137,6 +137,7 @@ def list_runs(now: int, where: RunFilter, limit: int, after: str | None) -> Prog
         tenant=where.tenant,
         schedule_id=where.schedule_id,
         job=where.job,
+        workflow=where.workflow,
         status=where.status and where.status.value,
         after=after,
         limit=limit + 1,

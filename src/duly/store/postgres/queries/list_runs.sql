@@ -17,6 +17,7 @@ WHERE (:after::uuid IS NULL OR r.id < :after::uuid)
   )
   AND (:tenant::text IS NULL OR r.tenant = :tenant::text)
   AND (:job::text IS NULL OR r.job = :job::text)
+  AND (:workflow::text IS NULL OR r.job = :workflow::text OR starts_with(r.job, :workflow::text || '@'))
   AND (:status::text IS NULL OR r.status = :status::text)
   AND (:owner::text IS NULL OR
     (SELECT w.owner FROM duly_owned_runs AS w WHERE w.id = r.id AND w.tenant = :tenant::text) = :owner::text)

@@ -1,0 +1,28 @@
+"""Workflows as the API shows them."""
+
+from __future__ import annotations
+
+import json
+
+from duly.core.instants import to_datetime
+from duly.core.steps import Step
+
+from .answers import at
+from .shapes_workflow import StepAnswer
+
+
+def step_answer(run_id: str, step: Step) -> StepAnswer:
+    return {
+        "id": f"{run_id}:{step.position}",
+        "position": step.position,
+        "kind": step.kind.value,
+        "name": step.name,
+        "status": step.status.value,
+        "attempt": step.attempt,
+        "dueAt": None if step.due_at is None else at(to_datetime(step.due_at)),
+        "result": None if step.result is None else json.loads(step.result),
+        "error": step.error,
+        "log": json.loads(step.log or "[]"),
+        "askedAt": at(to_datetime(step.asked_at)),
+        "doneAt": None if step.done_at is None else at(to_datetime(step.done_at)),
+    }

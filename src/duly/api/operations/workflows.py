@@ -1,0 +1,69 @@
+"""What can be asked of runs of workflows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import UNSET
+
+from duly.api.answers import run_answer
+from duly.api.answers_workflow import step_answer
+from duly.api.bodies_workflow import ResultBody, SignalBody, StartBody, TaskFailBody
+from duly.api.findings import telling
+from duly.api.reading import read
+from duly.api.shapes import RunAnswer
+from duly.api.shapes_workflow import EndedAnswer, StepPage, UpdateAnswer, ValueAnswer
+from duly.app import Duly
+
+from .runs import find
+
+
+async def start(app: Duly, name: str, body: object, *, id: str | None = None) -> RunAnswer:
+    """Ask for a run of a workflow; with an ``id`` of the caller's own, once."""
+    given = read(StartBody, {} if body is None else body)
+    input = None if given.input is UNSET else given.input
+    version = None if given.version is UNSET else given.version
+    with telling(input="/input", payload="/input", version="/version", id="/id"):
+        return run_answer(await app.workflows.start(name, input, id=given.id or id, version=version))
+
+
+async def list_steps(app: Duly, ref: str) -> StepPage:
+    """What is recorded of a run, by position."""
+    run = await find(app, ref)
+    return {"items": [step_answer(run.id, step) for step in await app.workflows.steps(run.id)], "nextCursor": None}
+
+
+async def signal(app: Duly, ref: str, name: str, body: object) -> RunAnswer:
+    """Send a signal; it is kept until the run waits for it."""
+    run = await find(app, ref)
+    await app.workflows.signal(run.id, name, _payload(body))
+    return run_answer(await find(app, run.id))
+
+
+async def update(app: Duly, ref: str, name: str, body: object) -> UpdateAnswer:
+    """Send what a validator of the workflow lets pass."""
+    run = await find(app, ref)
+    done = await app.workflows.update(run.id, name, _payload(body))
+    return {"accepted": done.accepted, "reason": done.reason}
+
+
+async def value(app: Duly, ref: str, name: str) -> ValueAnswer:
+    """What a run shows under a name."""
+    run = await find(app, ref)
+    return {"name": name, "value": await app.workflows.query(run.id, name)}
+
+
+async def complete_task(app: Duly, token: str, body: object) -> EndedAnswer:
+    given = read(ResultBody, {} if body is None else body)
+    result = None if given.result is UNSET else given.result
+    with telling(payload="/result"):
+        return {"ended": await app.workflows.complete_task(token, result)}
+
+
+async def fail_task(app: Duly, token: str, body: object) -> EndedAnswer:
+    return {"ended": await app.workflows.fail_task(token, read(TaskFailBody, body).error)}
+
+
+def _payload(body: object) -> Any:
+    given = read(SignalBody, {} if body is None else body)
+    return None if given.payload is UNSET else given.payload

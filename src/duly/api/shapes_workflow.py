@@ -1,0 +1,53 @@
+"""The shapes of what is answered about workflows."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypedDict
+
+from msgspec import Meta
+
+from .shapes import Instant
+
+
+class StepAnswer(TypedDict):
+    """One thing that the body of a workflow asked for."""
+
+    id: Annotated[str, Meta(description="the same on every try: what a step gives to others to do things once")]
+    position: Annotated[int, Meta(description="from 1 in the order of asking; 0 is the start, below are undos")]
+    kind: Literal["start", "step", "sleep", "signal", "event", "child", "spawn", "task", "value", "patch", "undo"]
+    name: Annotated[str, Meta(description="as the code names it; of the start, the version")]
+    status: Literal["asked", "done", "failed"]
+    attempt: Annotated[int, Meta(description="how often it was tried")]
+    dueAt: Annotated[Instant | None, Meta(description="when a sleep ends, a wait is given up or the next try is due")]
+    result: Annotated[Any, Meta(description="what it answered")]
+    error: str | None
+    log: Annotated[list[list[str]], Meta(description="lines that the step wrote: level and text")]
+    askedAt: Instant
+    doneAt: Instant | None
+
+
+class StepPage(TypedDict):
+    """All steps; there is one page only."""
+
+    items: list[StepAnswer]
+    nextCursor: None
+
+
+class UpdateAnswer(TypedDict):
+    """What became of an update."""
+
+    accepted: bool
+    reason: Annotated[str | None, Meta(description="why its validator said no; nothing was changed then")]
+
+
+class ValueAnswer(TypedDict):
+    """What a run shows."""
+
+    name: Annotated[str, Meta(description="as the body published it")]
+    value: Annotated[Any, Meta(description="the newest; null if it has shown none")]
+
+
+class EndedAnswer(TypedDict):
+    """What became of the end of a task."""
+
+    ended: Annotated[bool, Meta(description="false if it had ended before; the first end counts")]

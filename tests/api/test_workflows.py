@@ -1,0 +1,102 @@
+"""Workflows over HTTP."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx2
+import pytest
+
+from duly import Duly, WorkflowContext
+from duly.api.application import application
+from tests.api.conftest import client_of
+from tests.app.conftest import until
+
+JSON = {"Content-Type": "application/json"}
+
+
+def positive(amount: Any) -> None:
+    if amount < 1:
+        raise ValueError("the amount is below 1")
+
+
+@pytest.fixture
+async def app(url: str) -> AsyncIterator[Duly]:
+    app = Duly(url)
+
+    @app.workflow("order", version="2", updates={"amount": positive})
+    async def order(ctx: WorkflowContext, input: dict[str, int]) -> Any:
+        ctx.publish("state", "waiting")
+        amount = await ctx.wait_for_update("amount")
+        said = await ctx.wait_for_signal("go")
+        token = [await ctx.step("double", lambda: input["n"] * 2)]
+        return [*token, amount, said, await ctx.task("approve")]
+
+    async with app:
+        yield app
+
+
+@pytest.fixture
+async def api(app: Duly) -> AsyncIterator[httpx2.AsyncClient]:
+    async with client_of(application(app), "http://duly/api/v1") as client:
+        yield client
+
+
+async def test_a_workflow_is_started_once_and_told_what_it_waits_for(api: httpx2.AsyncClient, app: Duly) -> None:
+    asked = {"input": {"n": 4}, "id": "order-7"}
+    started = await api.post("/workflows/order/runs", json=asked)
+    run = started.json()
+    assert started.status_code == 202
+    assert started.headers["location"].endswith(f"/runs/{run['id']}")
+    assert (run["workflow"], run["jobType"], run["kind"]) == ("order", None, "direct")
+    assert (await api.post("/workflows/order/runs", json=asked)).json()["id"] == run["id"]
+    refused = await api.post("/runs/order-7/updates/amount", json={"payload": 0})
+    assert (refused.status_code, refused.json()) == (200, {"accepted": False, "reason": "the amount is below 1"})
+    assert (await api.post("/runs/order-7/updates/amount", json={"payload": 5})).json()["accepted"]
+    signalled = await api.post(f"/runs/{run['id']}/signals/go", json={"payload": "now"})
+    assert (signalled.status_code, signalled.json()["id"]) == (202, run["id"])
+    token = f"{run['id']}:4"
+
+    async def completed() -> bool:
+        return (await api.post(f"/tasks/{token}/complete", json={"result": "yes"})).json().get("ended") is True
+
+    await until(completed)
+    assert (await app.runs.wait(run["id"], timeout=20)).result == [8, 5, "now", "yes"]
+    assert (await api.post(f"/tasks/{token}/fail", json={"error": "late"})).json() == {"ended": False}
+    assert (await api.get("/runs/order-7/values/state")).json() == {"name": "state", "value": "waiting"}
+    steps = (await api.get("/runs/order-7/steps")).json()["items"]
+    assert [(s["position"], s["kind"], s["name"], s["result"]) for s in steps] == [
+        (0, "start", "2", None),
+        (1, "signal", "update:amount", 5),
+        (2, "signal", "go", "now"),
+        (3, "step", "double", 8),
+        (4, "task", "approve", "yes"),
+    ]
+    whole = (await api.get("/runs/order-7")).json()
+    assert (whole["workflow"], whole["version"], whole["jobType"]) == ("order", "2", None)
+    listed = (await api.get("/runs?workflow=order")).json()["items"]
+    assert [item["id"] for item in listed] == [run["id"]]
+    assert (await api.get("/runs?workflow=orde")).json()["items"] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "code"),
+    [
+        ("/workflows/none/runs", {}, 422, "WORKFLOW_UNKNOWN"),
+        ("/workflows/order/runs", {"version": "3"}, 422, "WORKFLOW_UNKNOWN"),
+        ("/workflows/order/runs", {"input": {"n": "four"}}, 422, "VALIDATION_FAILED"),
+        ("/workflows/order/runs", {"inputs": 1}, 422, "VALIDATION_FAILED"),
+        ("/workflows/order/runs", {"id": ""}, 422, "VALIDATION_FAILED"),
+        ("/runs/nobody/signals/go", {}, 404, "SCHEDULE_JOB_NOT_FOUND"),
+        ("/runs/job/signals/go", {}, 409, "CONFLICT"),
+        ("/runs/job/updates/go", {}, 409, "CONFLICT"),
+        ("/tasks/nonsense/complete", {}, 404, "SCHEDULE_JOB_NOT_FOUND"),
+        ("/tasks/nonsense/fail", {}, 422, "VALIDATION_FAILED"),
+    ],
+)
+async def test_what_cannot_be_is_refused_and_leaves_nothing(
+    api: httpx2.AsyncClient, app: Duly, path: str, body: Any, status: int, code: str
+) -> None:
+    job = await app.enqueue("plain")
+    answer = await api.post(path.replace("/job/", f"/{job.id}/"), json=body)
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+    assert [run.id for run in (await app.runs.list()).items] == [job.id]

@@ -1,0 +1,114 @@
+"""``duly workflow`` on a store and on a server."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from tests.cli.conftest import Duly
+
+PROGRAM = """
+import duly
+app = duly.Duly("sqlite:///flows.db")
+
+@app.workflow("order", updates={"amount": lambda n: 1 // n})
+async def order(ctx, input: int):
+    ctx.publish("state", "waiting")
+    return [input, await ctx.wait_for_signal("go")]
+"""
+
+
+@pytest.fixture
+def flows(duly: Duly, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Duly:
+    (tmp_path / "flows.py").write_text(PROGRAM)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert duly("db", "migrate", "--app", "flows:app").exit_code == 0
+    return lambda *words: duly("workflow", *words, "--app", "flows:app")
+
+
+def answer(done: Result) -> Any:
+    assert done.exit_code == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_workflow_is_started_told_and_cancelled(flows: Duly) -> None:
+    started = flows("start", "order", "--input", "4", "--id", "order-7", "-o", "json")
+    run = answer(started)
+    assert (run["workflow"], run["payload"], run["status"]) == ("order", 4, "pending")
+    assert started.stderr == f"started run {run['id']}\n"
+    told = flows("signal", "order-7", "go", "--payload", '"now"')
+    assert (told.exit_code, told.stderr) == (0, f"sent signal go to run {run['id']}\n")
+    assert answer(flows("query", "order-7", "state", "-o", "json")) == {"name": "state", "value": None}
+    assert answer(flows("steps", "order-7", "-o", "json"))["items"] == []
+    assert "no worker has begun it" in flows("steps", "order-7").stderr
+    assert flows("update", "order-7", "amount", "--payload", "1").exit_code == 0
+    refused = flows("update", "order-7", "amount", "--payload", "0")
+    assert (refused.exit_code, "refused update amount: " in refused.stderr) == (1, True)
+    assert answer(flows("cancel", "order-7", "-o", "json"))["status"] == "cancelled"
+    late = flows("signal", "order-7", "go")
+    assert (late.exit_code, "has ended as cancelled" in late.stderr) == (4, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["start", "none"], 2, "known neither to this app nor to a live worker"),
+        (["start", "order", "--input", "{"], 2, "--input is not JSON"),
+        (["start", "order", "--input", '"x"'], 2, "refused"),
+        (["steps", "nobody"], 3, "no run"),
+        (["signal", "nobody", "go"], 3, "no run"),
+    ],
+)
+def test_bad_words_are_refused(flows: Duly, words: list[str], code: int, said: str) -> None:
+    flows("start", "order", "--input", "1")
+    done = flows(*words)
+    assert (done.exit_code, said in done.stderr) == (code, True), done.stderr
+
+
+def test_on_a_server_the_server_decides(anywhere: Duly) -> None:
+    anywhere("schedule", "create", "first", "--daily", "02:00", "--job", "report")
+    run = answer(anywhere("schedule", "trigger", "first", "-o", "json"))
+    assert anywhere("workflow", "start", "order").exit_code == 2
+    assert answer(anywhere("workflow", "steps", run["id"], "-o", "json"))["items"] == []
+    assert answer(anywhere("workflow", "query", run["id"], "x", "-o", "json"))["value"] is None
+    done = anywhere("workflow", "signal", run["id"], "go", "--payload", "1")
+    assert (done.exit_code, "only workflows wait" in done.stderr) == (4, True)
+    assert anywhere("workflow", "update", run["id"], "go").exit_code == 4
+
+
+def test_check_finds_what_would_differ_in_a_replay(flows: Duly, duly: Duly, tmp_path: Path) -> None:
+    assert duly("workflow", "check", "flows:app").exit_code == 0
+    (tmp_path / "bad.py").write_text(BAD)
+    done = duly("workflow", "check", "bad:app", "-o", "json")
+    assert done.exit_code == 1
+    found = json.loads(done.stdout)["items"]
+    assert [(one["line"], one["call"]) for one in found] == [
+        (10, "time.time"),
+        (11, "datetime.datetime.now"),
+        (12, "random.random"),
+        (14, "open"),
+        (15, "uuid.uuid4"),
+    ]
+    assert found[0]["advice"] == "use ctx.now()"
+
+
+BAD = """
+import random, time, uuid
+import duly
+from datetime import datetime
+app = duly.Duly("sqlite:///flows.db")
+
+@app.workflow("bad")
+async def bad(ctx):
+    await ctx.step("fine", lambda: time.time())
+    time.time()
+    datetime.now()
+    random.random()
+    async def inner():
+        open("file")
+        await ctx.step("id", print, uuid.uuid4())
+    ctx.side_effect(lambda: random.random())
+    ctx.now(), ctx.random()
+"""
