@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import socket
+from collections.abc import Callable
 from ipaddress import ip_address
 
 from duly.core.errors import ConfigurationError
@@ -17,16 +18,18 @@ class PortTaken(ConfigurationError):
     code = "PORT_TAKEN"
 
 
-def bind(host: str, port: int, *, insecure: bool = False) -> socket.socket:
+def bind(host: str, port: int, *, insecure: bool = False, guarded: Callable[[], bool] = lambda: False) -> socket.socket:
     """Listen on an address; 0 lets the system choose the port.
 
-    An address that others can reach is refused while nobody has to say who they are, unless ``insecure``.
+    An address that others can reach is refused while nobody has to say who they are, unless ``insecure``; ``guarded``
+    tells whether they have to, and is asked only where it matters.
     """
     family, address = _resolve(host, port)
-    if not insecure and not ip_address(address[0].partition("%")[0]).is_loopback:
+    if not insecure and is_public(host) and not guarded():
         raise ConfigurationError(
-            f"host is {host!r}, which other machines can reach, and no authentication is set up; serve on 127.0.0.1,"
-            " or give --insecure to let everybody in"
+            f"host is {host!r}, which other machines can reach, and no authentication is set up; make a key"
+            " (duly key create --name admin --scopes admin) or set auth.jwt.issuer, serve on 127.0.0.1, or give"
+            " --insecure to let everybody in"
         )
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -40,6 +43,12 @@ def bind(host: str, port: int, *, insecure: bool = False) -> socket.socket:
         raise _refusal(error, host, port) from error
     listener.setblocking(False)
     return listener
+
+
+def is_public(host: str) -> bool:
+    """Whether other machines can reach it."""
+    _, address = _resolve(host, 0)
+    return not ip_address(address[0].partition("%")[0]).is_loopback
 
 
 def url_of(listener: socket.socket, host: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -32,7 +32,10 @@ STARTING = problem_reply(NOT_READY, "NOT_READY", "the server is starting; try ag
 
 
 class Server:
-    """Serves on a socket that the caller has bound, until it is stopped."""
+    """Serves on a socket that the caller has bound, until it is stopped.
+
+    ``guarded`` are paths of health that the application answers instead, to those who may know.
+    """
 
     def __init__(
         self,
@@ -40,11 +43,13 @@ class Server:
         health: Health,
         application: Callable[[], Asgi],
         limits: Limits | None = None,
+        *,
+        guarded: Collection[str] = (),
     ) -> None:
         self._listener = listener
         self._stopping = asyncio.Event()
         self._make = application
-        self._front = _Front(health, self._stopping)
+        self._front = _Front(health, self._stopping, guarded)
         config = ServerConfig(
             self._front,
             limits or Limits(),
@@ -94,9 +99,9 @@ class _Unsignalled(uvicorn.Server):
 class _Front:
     """Answers about health itself and hands everything else to the application."""
 
-    def __init__(self, health: Health, stopping: asyncio.Event) -> None:
+    def __init__(self, health: Health, stopping: asyncio.Event, guarded: Collection[str]) -> None:
         self._health = health
-        self._answers = health.answers
+        self._answers = {path: answer for path, answer in health.answers.items() if path not in guarded}
         self._stopping = stopping
         self.loaded: asyncio.Future[Asgi] = asyncio.get_running_loop().create_future()
 

@@ -31,6 +31,7 @@ COMMANDS = {
     "operation": ("operation:command", "See how far work in many steps has come."),
     "pause": ("switch:pause", "Stop all firing, with --all."),
     "import": ("importing:command", "Bring schedules over from cron, Celery or APScheduler."),
+    "key": ("key:command", "Make, rotate and revoke keys of the API."),
     "queue": ("queue:command", "Limit, pause and look at queues."),
     "resume": ("switch:resume", "Let all schedules fire again, with --all."),
     "run": ("run:command", "Look at runs, and cancel them."),

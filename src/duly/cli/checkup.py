@@ -36,7 +36,7 @@ def check_zones() -> Iterator[Finding]:
     yield Finding("ok", "time zones", f"tzdata {tz_version()}")
 
 
-def check_store(url: str, *, grace_ms: int) -> Iterator[Finding]:
+def check_store(url: str, *, grace_ms: int, issuer: str | None = None) -> Iterator[Finding]:
     """The database: whether it can be reached, how it is set, and how those who use it fare."""
     place = mask_url(url)
     try:
@@ -56,6 +56,7 @@ def check_store(url: str, *, grace_ms: int) -> Iterator[Finding]:
             return
         yield from _clock(found, seen, mine)
         yield from _switch(seen)
+        yield from _keys(seen, issuer)
         yield from _instances(seen)
         yield from _work(seen, grace_ms)
 
@@ -145,6 +146,19 @@ def _differences(instances: list[Instance]) -> Iterator[Finding]:
         words = f"several versions of the zones' rules: {', '.join(sorted(zones))}"
         advice = "install the same tzdata everywhere, or windows near a new rule differ"
         yield Finding("warn", "time zones", words, advice)
+
+
+def _keys(seen: Survey, issuer: str | None) -> Iterator[Finding]:
+    """Who may call the API of this store."""
+    token = f", or a token of {issuer}" if issuer else ""
+    if seen.keys < 0 and issuer is None:
+        yield Finding(
+            "ok", "callers", "no key was made: an API on this machine is open, and none is served to other machines"
+        )
+    elif seen.keys == 0 and issuer is None:
+        yield Finding("warn", "callers", "every key is revoked or has expired", "make one: duly key create")
+    else:
+        yield Finding("ok", "callers", f"they need one of {max(0, seen.keys)} keys that are good{token}")
 
 
 def _switch(seen: Survey) -> Iterator[Finding]:

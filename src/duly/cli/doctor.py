@@ -56,7 +56,9 @@ def _findings(choices: Choices) -> Iterator[Finding]:
     if isinstance(reach, OnServer):
         yield from checkup.check_server(reach.url, reach.key)
     else:
-        yield from checkup.check_store(reach.url, grace_ms=round(loaded.settings.catch_up_grace * 1000))
+        yield from checkup.check_store(
+            reach.url, grace_ms=round(loaded.settings.catch_up_grace * 1000), issuer=loaded["auth.jwt.issuer"]
+        )
 
 
 def _words(found: Finding) -> str:

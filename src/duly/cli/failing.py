@@ -97,5 +97,7 @@ _ADVICE = {
     "CALENDAR_UNKNOWN": "`duly calendar list` shows what there is, `duly calendar set` makes one",
     "STORE_UNAVAILABLE": "`duly doctor` looks at the database step by step",
     "SERVER_UNREACHABLE": "is `duly serve` running there? --server, or DULY_API_URL, says where to look",
+    "KEY_NOT_FOUND": "`duly key list` shows what there is",
+    "FORBIDDEN": "another key may: `duly key list` on the server shows what each may do",
     "NOT_AUTHORISED": "--token, or DULY_API_KEY, gives a key; `duly key create` on the server makes one",
 }

@@ -153,6 +153,18 @@ class ServerBackend(ServerControl, ServerFlow):
     def resume_queue(self, name: str) -> Answer:
         return self._client.queues.resume(name)
 
+    def list_keys(self) -> Answer:
+        return self._client.keys.list()
+
+    def create_key(self, body: Body) -> Answer:
+        return self._client.keys.create(body)
+
+    def rotate_key(self, id: str, body: Body) -> Answer:
+        return self._client.keys.rotate(id, body)
+
+    def revoke_key(self, id: str) -> None:
+        self._client.keys.revoke(id)
+
     def events(self, query: Mapping[str, str], after: int | None) -> Iterator[Answer]:
         types = [word for word in query.get("type", "").split(",") if word]
         return self._client.events(

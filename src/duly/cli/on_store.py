@@ -17,6 +17,7 @@ from duly.api.operations import (
     dead,
     events,
     instances,
+    keys,
     queues,
     runs,
     schedules,
@@ -188,6 +189,19 @@ class StoreBackend(StoreControl, StoreFlow):
 
     def resume_queue(self, name: str) -> Answer:
         return self._do(queues.resume_queue(self._app, name))
+
+    def list_keys(self) -> Answer:
+        return self._do(keys.list_keys(self._app))
+
+    def create_key(self, body: Body) -> Answer:
+        self._open_after(lambda: keys.check_key(dict(body)))
+        return self._do(keys.create_key(self._app, dict(body), by=self._by))
+
+    def rotate_key(self, id: str, body: Body) -> Answer:
+        return self._do(keys.rotate_key(self._app, id, dict(body), by=self._by))
+
+    def revoke_key(self, id: str) -> None:
+        self._do(keys.revoke_key(self._app, id))
 
     def events(self, query: Mapping[str, str], after: int | None) -> Iterator[Answer]:
         reader = events.reader_of(self._app, query, after)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import cache, partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
     import socket
 
     from duly.api.limits import Limits
+    from duly.app import Duly
     from duly.config import Loaded
+
+    from .serving import Callers
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -133,9 +137,14 @@ def _serve(choices: Choices, flags: dict[str, Any]) -> int:
     for warning in loaded.warnings:
         click.echo(f"duly: {warning}", err=True)
     roles = loaded["roles"]
-    listener, url = _listen(loaded, insecure=flags.get("insecure", False)) if "api" in roles else (None, None)
-    spec = flags["app"] or choices.app
-    app = prepare(find_app(spec), loaded) if spec else make_app(loaded)
+    insecure, spec = flags.get("insecure", False), flags["app"] or choices.app
+
+    @cache
+    def made() -> Duly:
+        return prepare(find_app(spec), loaded) if spec else make_app(loaded)
+
+    listener, url = _listen(loaded, made, insecure=insecure) if "api" in roles else (None, None)
+    app = made()
     if flags.get("demo"):
         add_demo(app)
     plan = Plan(
@@ -145,10 +154,20 @@ def _serve(choices: Choices, flags: dict[str, Any]) -> int:
         listener=listener,
         url=url,
         demo=flags.get("demo", False),
-        hosts=_hosts(loaded, insecure=flags.get("insecure", False)),
+        hosts=_hosts(loaded, insecure=insecure),
         limits=_limits(loaded) if listener is not None else None,
+        callers=_callers(loaded, app) if listener is not None else None,
     )
     return run(plan)
+
+
+def _callers(loaded: Loaded, app: Duly) -> Callers:
+    """Who may call the API; refuses settings that could not be safe."""
+    from duly.api.auth.policies import read_policy
+
+    from .serving import Callers
+
+    return Callers(read_policy(loaded.values, app.clock), loaded["api.cors_origins"], loaded["api.open_metrics"])
 
 
 def _limits(loaded: Loaded) -> Limits:
@@ -165,12 +184,27 @@ def _limits(loaded: Loaded) -> Limits:
 
 
 def _hosts(loaded: Loaded, *, insecure: bool) -> tuple[str, ...] | None:
-    """The names that the API answers to; an open one answers to any, unless some are named."""
+    """The names that the API answers to; one for other machines answers to any, unless some are named.
+
+    A page that gives its own name this address has no credential to send along.
+    """
+    from duly.api.binding import is_public
+
     named: tuple[str, ...] = loaded["api.allowed_hosts"]
-    return None if insecure and not named else (loaded["api.host"], *named)
+    if not named and (insecure or ("api" in loaded["roles"] and is_public(loaded["api.host"]))):
+        return None
+    return (loaded["api.host"], *named)
 
 
-def _listen(loaded: Loaded, *, insecure: bool) -> tuple[socket.socket, str]:
+def _has_callers(loaded: Loaded, made: Callable[[], Duly]) -> bool:
+    """Whether callers have to say who they are: there is an issuer, or a key in the store."""
+    if loaded["auth.jwt.issuer"] is not None:
+        return True
+    with made().sync as sync:
+        return sync.keys.any()
+
+
+def _listen(loaded: Loaded, made: Callable[[], Duly], *, insecure: bool) -> tuple[socket.socket, str]:
     """Bind before anything is started: whoever cannot, need not wait for a database to learn it."""
     from duly.api.binding import PortTaken, bind, url_of
 
@@ -181,12 +215,15 @@ def _listen(loaded: Loaded, *, insecure: bool) -> tuple[socket.socket, str]:
         )
     host = loaded["api.host"]
     try:
-        listener = bind(host, loaded["api.port"], insecure=insecure)
+        guarded = partial(_has_callers, loaded, made)
+        listener = bind(host, loaded["api.port"], insecure=insecure, guarded=guarded)
     except PortTaken as taken:
         # Not 78: the same configuration may work in a moment, when the other process has gone.
         raise Refused(taken.message, code=UNREACHABLE) from taken
     if insecure:
         click.echo(
-            "duly: serving without authentication (--insecure): whoever reaches the port may do anything", err=True
+            "duly: serving without authentication (--insecure): while there is no key, whoever reaches the port may do"
+            " anything",
+            err=True,
         )
     return listener, url_of(listener, host)

@@ -22,6 +22,7 @@ from duly.telemetry.logs import is_json
 from duly.telemetry.metrics import Metrics
 
 if TYPE_CHECKING:
+    from duly.api.auth.guard import Policy
     from duly.api.health import Health
     from duly.api.limits import Limits
     from duly.api.server import Asgi, Server
@@ -29,6 +30,15 @@ if TYPE_CHECKING:
 log = logging.getLogger("duly.serve")
 
 CLEAN, CUT_OFF = 0, 1
+
+
+@dataclass(frozen=True, slots=True)
+class Callers:
+    """Who may call the API: by what policy, from pages of which origins, and whether metrics are for everybody."""
+
+    policy: Policy
+    origins: tuple[str, ...] = ()
+    open_metrics: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +56,7 @@ class Plan:
     demo: bool = False
     hosts: tuple[str, ...] | None = None
     limits: Limits | None = None
+    callers: Callers | None = None
 
 
 def run(plan: Plan) -> int:
@@ -99,6 +110,7 @@ class _Process:
         self._health: Health | None = None
         self._server: Server | None = None
         self._running = False
+        self._callers = ""
 
     async def start(self) -> None:
         """Answer probes at once, then open the store and start the engine."""
@@ -110,6 +122,7 @@ class _Process:
         if self._plan.demo:
             await begin_demo(self._app)
         if self._health is not None:
+            self._callers = await self._who()
             self._health.phase = "running"
 
     def _make_server(self, listener: socket.socket) -> Server:
@@ -117,19 +130,45 @@ class _Process:
         from duly.api.server import Server
 
         self._health = Health(self._app, self._metrics, phase="starting")
-        return Server(listener, self._health, self._application, self._plan.limits)
+        callers = self._plan.callers
+        guarded = () if callers is None or callers.open_metrics else ("/metrics",)
+        return Server(listener, self._health, self._application, self._plan.limits, guarded=guarded)
 
     def _application(self) -> Asgi:
+        from starlette.routing import Route
+
         from duly.api.application import application
+        from duly.api.auth.cors import Cors
+        from duly.api.auth.guard import Guard
+        from duly.api.auth.metrics import PATH, GuardedMetrics
         from duly.api.hosts import Hosts
 
-        hosts = self._plan.hosts
-        return application(self._app, hosts=None if hosts is None else Hosts(hosts))
+        hosts, callers = self._plan.hosts, self._plan.callers
+        guard = Guard(self._app, None if callers is None else callers.policy)
+        routes: list[Route] = []
+        if callers is not None and not callers.open_metrics and self._health is not None:
+            routes = [Route(PATH, GuardedMetrics(self._health, guard))]
+        return application(
+            self._app,
+            hosts=None if hosts is None else Hosts(hosts),
+            guard=guard,
+            cors=None if callers is None else Cors(callers.origins),
+            routes=routes,
+        )
+
+    async def _who(self) -> str:
+        """In words, who may call."""
+        issuer = None if self._plan.callers is None else self._plan.callers.policy.issuer
+        if issuer is not None:
+            return f"callers need a key, or a token of {issuer.name}"
+        if await self._app.keys.any():
+            return "callers need a key"
+        return "open: no key was made, and whoever reaches it may do anything"
 
     def announce(self) -> None:
         """Say that all is ready: to a person in words, to a machine as an event."""
         plan, store = self._plan, mask_url(self._app.url)
-        address = f"{plan.url} (API at {plan.url}/docs)" if plan.url else "no port is open"
+        address = f"{plan.url} (API at {plan.url}/docs, {self._callers})" if plan.url else "no port is open"
         line = f"duly {VERSION} is ready: {address}, store {store}, roles {', '.join(plan.roles)}"
         if is_json(plan.log_format, sys.stderr):
             log.info(line, extra={"address": plan.url, "store": store, "roles": list(plan.roles)})

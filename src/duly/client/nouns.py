@@ -109,6 +109,32 @@ class Calendars(Generic[R]):
         return self._send(write("DELETE", path_of("calendars", name), UNSET, if_revision, {"tenant": tenant}))
 
 
+class Keys(Generic[R]):
+    """``/keys``: who may call; for an admin. A key itself is in the answer that makes it, and in no other."""
+
+    def __init__(self, send: Callable[[Call], R]) -> None:
+        self._send = send
+
+    def list(self) -> R:
+        """All that were ever made, oldest first."""
+        return self._send(get(f"{API}/keys"))
+
+    def get(self, id: str) -> R:
+        return self._send(get(path_of("keys", id)))
+
+    def create(self, body: Mapping[str, Any]) -> R:
+        """Make a key: name, owner, tenant, scopes, expiresAt, quotas."""
+        return self._send(post(f"{API}/keys", dict(body)))
+
+    def rotate(self, id: str, body: Mapping[str, Any] | None = None) -> R:
+        """Make another key with the same rights; the old one goes on for keepSeconds."""
+        return self._send(post(path_of("keys", id, "rotate"), dict(body or {})))
+
+    def revoke(self, id: str) -> R:
+        """End a key now. Twice is fine."""
+        return self._send(write("DELETE", path_of("keys", id), UNSET, None, {}))
+
+
 class Server(Generic[R]):
     """What the server says about itself."""
 

@@ -49,7 +49,7 @@ class Option:
     @property
     def variables(self) -> tuple[str, ...]:
         """The environment variables that set it, ours first."""
-        words = [word.upper() for word in (self.section, self.name) if word]
+        words = [word.upper() for word in (*self.section.split("."), self.name) if word]
         return tuple(dict.fromkeys(("DULY_" + "_".join(words), "DULY_" + "__".join(words)))) + self.also
 
     @property
@@ -199,6 +199,19 @@ OPTIONS: Final[Mapping[str, Option]] = {
         Option("api", "max_connections", whole(1), 1000),
         Option("api", "url", text("the URL of a server such as http://127.0.0.1:8080"), None),
         Option("api", "key", header("a key such as duly_live_…, on one line"), None, secret=True),
+        Option("api", "cors_origins", names("origins such as https://app.example, joined by commas"), ()),
+        Option("api", "open_metrics", _truth(), True),
+        Option("auth.jwt", "issuer", text("who issues the tokens, such as https://issuer.example"), None),
+        Option("auth.jwt", "audience", names("whom the tokens are for, such as duly"), ()),
+        Option("auth.jwt", "algorithms", names("some of HS256, RS256, ES256, EdDSA and their like"), ()),
+        Option("auth.jwt", "secret", text("a secret of 32 bytes or more, for HS*"), None, secret=True),
+        Option("auth.jwt", "jwks", text("a file or an https URL with the issuer's keys"), None),
+        Option("auth.jwt", "max_lifetime", _seconds(), 86_400.0),
+        Option("quotas", "schedules", whole(1), None),
+        Option("quotas", "min_interval_ms", whole(1), None),
+        Option("quotas", "payload_bytes", whole(1), None),
+        Option("quotas", "requests_per_minute", whole(1), None),
+        Option("quotas", "requests_per_address", whole(1), None),
         Option("log", "level", one_of(LOG_LEVELS), "info"),
         Option("log", "format", one_of(LOG_FORMATS), "auto"),
         Option("", "roles", some_of(ROLES), ROLES),

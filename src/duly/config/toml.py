@@ -15,6 +15,8 @@ from .unknown import nearest
 SCHEDULES = "schedules"
 SECTIONS = frozenset(option.section for option in OPTIONS.values() if option.section)
 
+_GROUPS = frozenset(section.partition(".")[0] for section in SECTIONS if "." in section)
+
 
 @dataclass(frozen=True, slots=True)
 class File:
@@ -24,7 +26,9 @@ class File:
     tables: Mapping[str, Any]
 
     def value(self, option: Option) -> object | None:
-        table = self.tables.get(option.section, {}) if option.section else self.tables
+        table: Any = self.tables
+        for section in option.section.split(".") if option.section else ():
+            table = table.get(section, {})
         value: object = table.get(option.name)
         return value
 
@@ -40,7 +44,7 @@ def read_file(path: Path, name: str) -> File:
     except RecursionError:
         raise ConfigurationError(f"{name}: it is nested too deeply") from None
     for key, value in tables.items():
-        if key in SECTIONS:
+        if key in SECTIONS or key in _GROUPS:
             _check_section(name, key, value)
         elif key != SCHEDULES and key not in OPTIONS:
             raise _unknown(name, "", key, value)
@@ -51,7 +55,9 @@ def _check_section(name: str, section: str, table: object) -> None:
     if not isinstance(table, dict):
         raise ConfigurationError(f"{name}: {section} is {table!r}; expected a section [{section}] with keys below it")
     for key, value in table.items():
-        if f"{section}.{key}" not in OPTIONS:
+        if f"{section}.{key}" in SECTIONS:
+            _check_section(name, f"{section}.{key}", value)
+        elif f"{section}.{key}" not in OPTIONS:
             raise _unknown(name, section, key, value)
 
 

@@ -320,6 +320,7 @@ class QuotaExceeded(DulyError):
     """The owner has, or asks for, as much as they may; ``retry_after`` seconds heal it, where time does."""
 
     code = "QUOTA_EXCEEDED"
+    retry_after: float | None = None
 
     def __init__(self, message: str, *, retry_after: float | None = None, **details: Any) -> None:
         super().__init__(message, retry_after=retry_after, **details)

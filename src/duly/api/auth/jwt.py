@@ -62,6 +62,7 @@ class Issuer:
         self._settings = settings
         self._clock = clock
         self._jwt = _library()
+        self.name = settings.issuer
         self._keys = keys or (None if settings.jwks is None else KeySet(settings.jwks, clock, self._jwt))
 
     async def caller(self, token: str) -> Caller | None:

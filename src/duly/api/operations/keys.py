@@ -15,7 +15,7 @@ from duly.api.findings import Findings, telling
 from duly.api.reading import read
 from duly.api.shapes_keys import KeyAnswer, KeyPage, MadeKeyAnswer
 from duly.app import Duly
-from duly.app.credentials import MadeKey
+from duly.app.credentials import MadeKey, check_scopes
 from duly.core.credential import Key
 from duly.core.errors import KeyNotFound
 from duly.core.quota import NO_QUOTAS, Quotas
@@ -36,6 +36,15 @@ async def create_key(app: Duly, body: object, *, by: str | None = None) -> MadeK
             **words,
         )
     return _made(made)
+
+
+async def check_key(body: object) -> None:
+    """Raise what a create would, as far as that can be told without the store."""
+    given = read(KeyBody, body)
+    _end(given)
+    if given.scopes is not UNSET:
+        with telling():
+            check_scopes(given.scopes)
 
 
 async def rotate_key(app: Duly, id: str, body: object = None, *, by: str | None = None) -> MadeKeyAnswer:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from duly.core.instants import to_datetime
 from duly.core.switch import FiringState
 from duly.store.statements import Program, query
 from duly.store.values import Instance
 
+from .keys import list_keys
 from .sessions import list_instances
 from .switching import firing_state
 
@@ -22,6 +24,8 @@ class Survey:
     unknown: Mapping[str, int]
     instances: list[Instance]
     firing: FiringState
+    keys: int
+    """Keys of the API that are good now; -1 while none was ever made."""
 
 
 def survey(now: int) -> Program[Survey]:
@@ -30,4 +34,6 @@ def survey(now: int) -> Program[Survey]:
     unknown = yield query("unknown_jobs", now=now)
     instances = yield from list_instances(now)
     state = yield from firing_state(now)
-    return Survey(now, fires[0][0], {row[0]: row[1] for row in unknown}, instances, state)
+    keys = yield from list_keys(now)
+    good = sum(key.is_good(to_datetime(now)) for key in keys)
+    return Survey(now, fires[0][0], {row[0]: row[1] for row in unknown}, instances, state, good if keys else -1)
