@@ -40,6 +40,7 @@ from .checking import (
 from .dead import DeadLetters
 from .keys import read_singleton, read_unique
 from .owning import ANYBODYS, Owning
+from .paging import filled
 from .payload import encode_payload
 from .words import UNSET, JobLike, RunFilters, RunOptions
 
@@ -135,7 +136,8 @@ class Runs(DeadLetters):
             if found is None:
                 return Page([])
             where = replace(where, schedule_id=found.id)
-        return await self._store.list_runs(where, limit=check_limit(limit), after=check_cursor(cursor))
+        look = lambda most, after: self._store.list_runs(where, limit=most, after=after)
+        return await filled(look, check_limit(limit), check_cursor(cursor), self._clock)
 
     async def iterate(self, **filters: Unpack[RunFilters]) -> AsyncIterator[Run]:
         """All pages, one run after another."""

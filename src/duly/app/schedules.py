@@ -39,6 +39,7 @@ from .looking import Looking
 from .operations import Operations
 from .overview import Overview
 from .owning import ANYBODYS, Owning
+from .paging import filled
 from .payload import encode_payload
 from .purging import Purging
 from .putting import Stored
@@ -157,7 +158,8 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
         where = ScheduleFilter(
             tenant=tenant, owner=owner, job=job, topic=topic, tag=tag, status=status, enabled=enabled, q=q
         )
-        page = await self._store.list_schedules(where, limit=check_limit(limit), after=check_cursor(cursor))
+        look = lambda most, after: self._store.list_schedules(where, limit=most, after=after)
+        page = await filled(look, check_limit(limit), check_cursor(cursor), self._clock)
         seen = Seen(self._clock.now())
         return Page([replace(schedule, seen=seen) for schedule in page.items], page.next_cursor)
 

@@ -69,7 +69,7 @@ ANALYZE
 BEGIN = fill_in(load_transactions()["begin_write"], Limits().in_ms())
 SOME = [f"{n:032x}" for n in (5, 500, 50_000)]
 ANYBODYS = {"tenant": None, "owner": None}
-NO_FILTER = dict.fromkeys("tenant owner job topic tag status enabled app q after schedule_id workflow".split())
+NO_FILTER = dict.fromkeys("tenant owner job topic tag status enabled app q after schedule_id workflow lower".split())
 
 
 @pytest.fixture(scope="module")
@@ -281,6 +281,45 @@ def test_a_page_of_runs_is_read_from_indexes(filled: psycopg.Connection, filters
     plan = custom_plan(filled, "list_runs", NO_FILTER | filters | {"limit": 51})
     for index in indexes:
         check(plan, index)
+
+
+@pytest.mark.parametrize("filters", [{"q": "%nobody%"}, {"status": "failed"}, {"tag": "none"}, {"enabled": False}])
+@pytest.mark.parametrize("after", [None, "00000000-0000-0000-0000-00000000c350"])
+def test_a_search_looks_no_further_than_its_page(
+    filled: psycopg.Connection, filters: dict[str, Any], after: str | None
+):
+    asked = {"upper": "00000000-0000-0000-0000-00000000cb20" if after else "00000000-0000-0000-0000-0000000007d0"}
+    plan = custom_plan(filled, "search_schedules", NO_FILTER | filters | asked | {"after": after, "limit": 51})
+    walked = {node["Relation Name"] for node in plan if node["Node Type"] == "Seq Scan"}
+    assert not walked - SMALL
+    assert {"duly_schedules_pkey", "duly_cursors_pkey"} & {node.get("Index Name") for node in plan}
+
+
+PAGE_ENDS = {"owner": None, "after": None, "most": 10_000}
+
+
+@pytest.mark.parametrize(
+    "name, values, index",
+    [
+        ("schedules_page_end", PAGE_ENDS, "duly_schedules_pkey"),
+        ("runs_page_end", PAGE_ENDS, "duly_history_pkey"),
+        (
+            "list_upcoming",
+            ANYBODYS | {"fire_at": NOW, "slot": -1, "after": "0" * 32, "limit": 51},
+            "duly_cursors_due",
+        ),
+        ("count_trouble", {"late_before": NOW, "limit": 10_000}, "duly_history_dead"),
+        (
+            "count_recent",
+            {"day": NOW, "hour": NOW, "ahead": NOW + 86_400_000, "limit": 10_000},
+            "duly_history_pkey",
+        ),
+    ],
+)
+def test_what_is_seen_over_all_is_read_from_an_index(
+    filled: psycopg.Connection, name: str, values: dict[str, Any], index: str
+):
+    check(custom_plan(filled, name, values), index)
 
 
 @pytest.mark.parametrize("tenant", ["t7", None])

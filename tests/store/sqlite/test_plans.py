@@ -97,17 +97,38 @@ STEPS: list[tuple[str, Query | Batch, int]] = [
             f"runs {filters}",
             owned(
                 "list_runs",
-                **dict.fromkeys(("tenant", "schedule_id", "job", "workflow", "status", "after")) | filters,
+                **dict.fromkeys(("tenant", "schedule_id", "job", "workflow", "status", "after", "lower")) | filters,
                 limit=10,
             ),
             rows,
         )
-        for filters, rows in (({}, 10), ({"schedule_id": "s0007"}, 2), ({"after": "f0100"}, 10))
+        for filters, rows in (
+            ({}, 10),
+            ({"schedule_id": "s0007"}, 2),
+            ({"after": "f0100"}, 10),
+            ({"job": "none", "after": "f0100", "lower": "f0080"}, 0),
+            ({"status": "failed", "after": "e0100", "lower": "e0080"}, 0),
+        )
     ),
     *(
         (f"dead {filters}", owned("list_dead", **NO_DEAD_FILTER | filters, limit=10), rows)
         for filters, rows in (({}, 2), ({"job": "rare"}, 1), ({"error": "luck"}, 2), ({"after": "d0001"}, 1))
     ),
+    *(
+        (f"search {filters}", owned("search_schedules", **{**NO_FILTER, **filters}, limit=10), 0)
+        for filters in (
+            {"q": "%nobody%", "upper": "s0030"},
+            {"status": "failed", "after": "s1500", "upper": "s1530"},
+            {"tag": "none", "upper": "s0030"},
+            {"enabled": 0, "topic": "none", "upper": "s0030"},
+        )
+    ),
+    ("end of a page", owned("schedules_page_end", after="s0007", most=20), 1),
+    ("end of a page", owned("runs_page_end", after=None, most=20), 1),
+    ("coming", owned("list_upcoming", tenant=None, fire_at=1, slot=-1, after="", limit=10), 10),
+    ("coming of", query("list_upcoming_of", tenant=None, owner="rare", fire_at=0, slot=-1, after="", limit=10), 1),
+    ("recent", query("count_recent", day=0, hour=0, ahead=1, limit=10), 1),
+    ("trouble", query("count_trouble", late_before=5, limit=10), 1),
     ("died by", owned("find_dead", **NO_DEAD_FILTER, died_by=10, limit=10), 2),
     ("dead groups", owned("group_dead", **NO_DEAD_FILTER, limit=10), 2),
     ("of an owner by key", owned("find_schedule_id", ref="k7", by_key=True, tenant="rare", owner="rare"), 0),

@@ -21,6 +21,7 @@ from .ending import cancel_waiting_runs, request_cancels
 from .firing import NEW_RUN, new_run_row
 from .lanes import lock_lanes_of, release_lines
 from .moving import Ended, lock_cursors, move_schedules
+from .reading import LOOKED_AT
 from .schedules import find_schedule
 from .stepping import tell_parents
 
@@ -131,7 +132,14 @@ def find_run(run_id: str) -> Program[Run | None]:
 
 
 def list_runs(now: int, where: RunFilter, limit: int, after: str | None) -> Program[Page[Run]]:
-    """One page, newest id first: an id starts with its window's instant."""
+    """One page, newest id first: an id starts with its window's instant.
+
+    Runs of a job or in a status are looked for among LOOKED_AT of them and no more: the page may then be short, or
+    empty, and the next one goes on from there.
+    """
+    lower = None
+    if where.schedule_id is None and (where.job or where.workflow or where.status or where.tenant is not None):
+        lower = (yield owned("runs_page_end", after=after, most=LOOKED_AT))[0][0]
     rows = yield owned(
         "list_runs",
         tenant=where.tenant,
@@ -140,10 +148,11 @@ def list_runs(now: int, where: RunFilter, limit: int, after: str | None) -> Prog
         workflow=where.workflow,
         status=where.status and where.status.value,
         after=after,
+        lower=lower,
         limit=limit + 1,
     )
     runs = [read_run(row) for row in rows[:limit]]
-    return Page(runs, runs[-1].id if len(rows) > limit else None)
+    return Page(runs, runs[-1].id if len(rows) > limit else lower)
 
 
 def read_run(row: Row) -> Run:

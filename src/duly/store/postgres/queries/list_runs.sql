@@ -8,6 +8,7 @@ FROM duly_all_runs AS r
 LEFT JOIN duly_schedules AS s ON s.id = r.schedule_id
 LEFT JOIN duly_instances AS i ON i.session = r.session
 WHERE (:after::uuid IS NULL OR r.id < :after::uuid)
+  AND (:lower::uuid IS NULL OR r.id >= :lower::uuid)
   AND (
     :schedule_id::text IS NULL
     OR r.schedule_id = CASE

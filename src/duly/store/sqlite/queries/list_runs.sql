@@ -12,10 +12,9 @@ WITH page (id) AS MATERIALIZED (
         SELECT id, tenant, job, +status FROM duly_history WHERE :schedule_id IS NOT NULL AND schedule_id = :schedule_id
         UNION ALL
         SELECT id, tenant, job, +status FROM duly_history WHERE :schedule_id IS NULL
-    ) AS run
-    WHERE id < coalesce(:after, 'g') AND (:tenant IS NULL OR tenant = :tenant) AND (:job IS NULL OR job = :job)
+    ) AS run WHERE id < coalesce(:after, 'g') AND id >= coalesce(:lower, '') AND (:job IS NULL OR job = :job)
         AND (:workflow IS NULL OR job = :workflow OR substr(job, 1, length(:workflow) + 1) = :workflow || '@')
-        AND (:status IS NULL OR :status = status)
+        AND (:tenant IS NULL OR tenant = :tenant) AND (:status IS NULL OR :status = status)
         AND (:owner IS NULL OR (SELECT w.owner FROM duly_owned_runs AS w WHERE w.id = run.id AND w.tenant = :tenant) = :owner)
     ORDER BY id DESC LIMIT :limit
 )

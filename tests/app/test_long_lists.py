@@ -1,0 +1,47 @@
+"""Lists that no index serves look at so many rows a page, and go on from there: none is lost, none is doubled."""
+
+import pytest
+
+from duly import Duly, Every
+from duly.app import paging
+from duly.store.methods import reading, runs
+from tests.app.conftest import MakeApp
+
+
+@pytest.fixture
+async def app(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(reading, "LOOKED_AT", 5)
+    monkeypatch.setattr(runs, "LOOKED_AT", 5)
+    async with make_app(roles=()) as app:
+        yield app
+
+
+async def test_a_rare_match_takes_several_looks_and_is_found(app: Duly, monkeypatch: pytest.MonkeyPatch) -> None:
+    for n in range(13):
+        await app.schedules.create(
+            f"k{n}" if n != 11 else "needle", Every("1h"), job="work", metadata={"tenant_id": "acme" if n % 2 else None}
+        )
+    (found,) = (await app.schedules.list(q="needle")).items
+    assert found.key == "needle", "it looks on for a while"
+    monkeypatch.setattr(paging, "LOOK_FOR", 0)
+    first = await app.schedules.list(q="needle")
+    assert (first.items, first.next_cursor is None) == ([], False)
+    assert [s.key async for s in app.schedules.iterate(q="needle")] == ["needle"]
+    assert [s.key async for s in app.schedules.iterate(q="needle", tenant="acme")] == ["needle"]
+    assert len([s async for s in app.schedules.iterate(enabled=True, limit=3)]) == 13
+    assert len([s async for s in app.schedules.iterate(status="failed")]) == 0
+    assert (await app.schedules.list(q="needle", job="work")).next_cursor is None, "an index finds those of a job"
+
+
+async def test_runs_of_a_job_are_found_however_far_back(app: Duly, monkeypatch: pytest.MonkeyPatch) -> None:
+    rare = await app.enqueue("rare")
+    done = await app.enqueue("other")
+    for _ in range(14):
+        await app.enqueue("common")
+    await app.runs.cancel(done.id)
+    assert [run.id for run in (await app.runs.list(job="rare")).items] == [rare.id]
+    monkeypatch.setattr(paging, "LOOK_FOR", 0)
+    assert (await app.runs.list(job="rare")).items == []
+    assert [run.id async for run in app.runs.iterate(job="rare")] == [rare.id]
+    assert [run.id async for run in app.runs.iterate(status="cancelled")] == [done.id]
+    assert len([run async for run in app.runs.iterate(job="common", limit=4)]) == 14
