@@ -56,13 +56,14 @@ class Runs(Generic[R]):
         *,
         schedule: str | None = None,
         job: str | None = None,
+        workflow: str | None = None,
         status: str | None = None,
         limit: int = 50,
         cursor: str | None = None,
     ) -> R:
         """One page, newest first, without payloads and results."""
-        query = {"scheduleId": schedule, "jobType": job, "status": status, "limit": limit, "cursor": cursor}
-        return self._send(get(f"{API}/runs", query))
+        query: dict[str, Any] = {"scheduleId": schedule, "jobType": job, "workflow": workflow, "status": status}
+        return self._send(get(f"{API}/runs", query | {"limit": limit, "cursor": cursor}))
 
     def iterate(self, **filters: Any) -> Any:
         """All pages, one run after another; to be iterated with ``async for`` on an ``AsyncClient``."""
