@@ -21,11 +21,13 @@ class LaneRow:
     max_running: int
     tickets: int
     used_at: int
+    owner: str
 
 
 @dataclass(slots=True, kw_only=True)
 class UniqueRow:
     tenant: str
+    owner: str
     key: str
     run_id: str
     expires_at: int
@@ -38,14 +40,15 @@ class LanesModel:
     runs: dict[str, Any]
     history: dict[str, Any]
     lanes: dict[str, LaneRow]
-    uniques: dict[tuple[str, str], UniqueRow]
+    uniques: dict[tuple[str, str, str], UniqueRow]
 
     def _has_the_key(self, request: NewRequest) -> str | None:
         """The other run that has a request's unique key."""
         if request.unique is None:
             return None
-        held = UniqueRow(tenant=request.tenant, key=request.unique.key, run_id=request.id, expires_at=0)
-        row = self.uniques.setdefault((request.tenant, request.unique.key), held)
+        tenant, owner = request.realm
+        held = UniqueRow(tenant=tenant, owner=owner, key=request.unique.key, run_id=request.id, expires_at=0)
+        row = self.uniques.setdefault((tenant, owner, request.unique.key), held)
         if (
             request.id in self.runs
             or request.id in self.history
@@ -59,15 +62,16 @@ class LanesModel:
     def _keep_key(self, request: NewRequest) -> None:
         if request.unique is not None:
             expires_at = self._clock.now() + request.unique.for_ms
-            self.uniques[request.tenant, request.unique.key] = UniqueRow(
-                tenant=request.tenant, key=request.unique.key, run_id=request.id, expires_at=expires_at
+            tenant, owner = request.realm
+            self.uniques[tenant, owner, request.unique.key] = UniqueRow(
+                tenant=tenant, owner=owner, key=request.unique.key, run_id=request.id, expires_at=expires_at
             )
 
-    def _use_lane(self, tenant: str, singleton: Singleton) -> None:
-        id = lane_id(tenant, singleton.key)
+    def _use_lane(self, tenant: str, owner: str, singleton: Singleton) -> None:
+        id = lane_id(tenant, owner, singleton.key)
         now = self._clock.now()
         lane = self.lanes.setdefault(
-            id, LaneRow(id=id, tenant=tenant, key=singleton.key, max_running=0, tickets=0, used_at=now)
+            id, LaneRow(id=id, tenant=tenant, owner=owner, key=singleton.key, max_running=0, tickets=0, used_at=now)
         )
         lane.max_running, lane.used_at = singleton.max_running, now
         self._release_line(id)

@@ -219,7 +219,7 @@ class Model(
         self.queues: dict[str, QueueState] = {}
         self.requests: dict[tuple[str, str], Request] = {}
         self.lanes: dict[str, LaneRow] = {}
-        self.uniques: dict[tuple[str, str], UniqueRow] = {}
+        self.uniques: dict[tuple[str, str, str], UniqueRow] = {}
         self.calendars: dict[tuple[str, str], Calendar] = {}
         self.keys: dict[str, Key] = {}
         self.owners: dict[str, str] = {}
@@ -645,15 +645,15 @@ class Model(
     async def enqueue(self, requests: Sequence[NewRequest]) -> list[Run]:
         before = {name: deepcopy(rows) for name, rows in vars(self).items() if isinstance(rows, dict)}
         try:
-            terms = {(r.tenant, r.singleton.key): r.singleton for r in requests if r.singleton is not None}
-            for (tenant, _), singleton in terms.items():
-                self._use_lane(tenant, singleton)
+            terms = {(*r.realm, r.singleton.key): r.singleton for r in requests if r.singleton is not None}
+            for (tenant, owner, _), singleton in terms.items():
+                self._use_lane(tenant, owner, singleton)
             return [self._enqueue(request, terms) for request in requests]
         except DulyError:
             vars(self).update(before)
             raise
 
-    def _enqueue(self, request: NewRequest, terms: Mapping[tuple[str, str], Singleton]) -> Run:
+    def _enqueue(self, request: NewRequest, terms: Mapping[tuple[str, str, str], Singleton]) -> Run:
         now = self._clock.now()
         other = self._has_the_key(request)
         if other is not None:
@@ -671,8 +671,8 @@ class Model(
         )
         if request.id not in self.runs and request.id not in self.history:
             if request.singleton is not None:
-                new.lane = lane_id(request.tenant, request.singleton.key)
-                new.hold, new.slot = self._enter(new.lane, terms[request.tenant, request.singleton.key])
+                new.lane = lane_id(*request.realm, request.singleton.key)
+                new.hold, new.slot = self._enter(new.lane, terms[*request.realm, request.singleton.key])
             self._keep_key(request)
             self._insert(new)
             if request.owner:

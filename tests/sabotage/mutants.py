@@ -97,13 +97,13 @@ MUTANTS = (
         (
             (
                 "src/duly/store/methods/enqueueing.py",
-                "asked = {(r.tenant, r.unique.key): r.id for",
-                "asked = {(r.tenant, r.unique.key + r.id): r.id for",
+                "asked = {(*r.realm, r.unique.key): r.id for",
+                "asked = {(*r.realm, r.unique.key + r.id): r.id for",
             ),
             (
                 "src/duly/store/methods/enqueueing.py",
-                "holder = holders[request.tenant, request.unique.key]",
-                "holder = holders[request.tenant, request.unique.key + request.id]",
+                "holder = holders[*request.realm, request.unique.key]",
+                "holder = holders[*request.realm, request.unique.key + request.id]",
             ),
         ),
         ((CONTRACT[0], "-k", "sqlite-memory and Uniques"), ("tests/store/postgres/test_guards.py",)),

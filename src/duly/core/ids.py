@@ -85,9 +85,9 @@ def asked_id(tenant: str, asked: str, key: str, at: int) -> str:
     return uuid7(at, blake2b(f"{tenant}\n{asked}\n{key}".encode(), digest_size=10).digest())
 
 
-def lane_id(tenant: str, singleton: str) -> str:
-    """Name the lane of a singleton key; it has no instant."""
-    text = blake2b(f"{tenant}\n{singleton}".encode(), digest_size=16).hexdigest()
+def lane_id(tenant: str, owner: str, singleton: str) -> str:
+    """Name the lane of an owner's singleton key; it has no instant."""
+    text = blake2b(repr((tenant, owner, singleton)).encode(), digest_size=16).hexdigest()
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 

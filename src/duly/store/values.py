@@ -52,6 +52,11 @@ class NewRequest:
     unique: Unique | None = None
 
     @property
+    def realm(self) -> tuple[str, str]:
+        """Within which its keys are one: its tenant and its owner."""
+        return self.tenant, self.owner or ""
+
+    @property
     def guarded(self) -> bool:
         """Whether other runs decide if, or when, this one may be."""
         return self.singleton is not None or self.unique is not None

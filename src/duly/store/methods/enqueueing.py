@@ -15,7 +15,7 @@ from .firing import NEW_RUN, new_run_row
 from .lanes import Entrance, close_entrances, open_entrances
 from .runs import find_run, fresh_run
 
-UNIQUE = ("tenant", "key", "run_id", "expires_at")
+UNIQUE = ("tenant", "owner", "key", "run_id", "expires_at")
 
 
 def enqueue(now: int, requests: Sequence[NewRequest]) -> Program[list[Run]]:
@@ -49,7 +49,7 @@ def _insert(runs: Sequence[NewRun], wanted: Sequence[str], requests: Sequence[Ne
 def _enqueue_guarded(now: int, requests: Sequence[NewRequest]) -> Program[list[Run]]:
     """The same where runs that are there decide: all locks first, then what there is, then one decision for each."""
     lanes = {
-        lane_id(request.tenant, request.singleton.key): (request.tenant, request.singleton)
+        lane_id(*request.realm, request.singleton.key): (request.realm, request.singleton)
         for request in requests
         if request.singleton is not None
     }
@@ -71,7 +71,7 @@ def _enqueue_guarded(now: int, requests: Sequence[NewRequest]) -> Program[list[R
             open_.add(request.id)
             if request.unique is not None:
                 expires_at = now + request.unique.for_ms
-                holders[request.tenant, request.unique.key] = _Holder(request.id, expires_at, changed=True)
+                holders[*request.realm, request.unique.key] = _Holder(request.id, expires_at, changed=True)
     yield from close_entrances(entrances)  # first: a run that it lets go is answered as it is then
     answers = yield from _insert(runs, wanted, requests)
     taken = [(*key, holder.run_id, holder.expires_at) for key, holder in holders.items() if holder.changed]
@@ -88,23 +88,23 @@ class _Holder(NamedTuple):
     changed: bool = False
 
 
-Holders = dict[tuple[str, str], _Holder]
+Holders = dict[tuple[str, str, str], _Holder]
 
 
 def _hold_uniques(requests: Sequence[NewRequest]) -> Program[Holders]:
     """Lock the keys; what a later statement finds of their runs then stays true."""
-    asked = {(r.tenant, r.unique.key): r.id for r in reversed(requests) if r.unique is not None}
+    asked = {(*r.realm, r.unique.key): r.id for r in reversed(requests) if r.unique is not None}
     if not asked:
         return {}
-    rows = yield batch("hold_uniques", columns(UNIQUE[:3], [(*key, id) for key, id in sorted(asked.items())]))
-    return {(tenant, key): _Holder(run_id, expires_at) for tenant, key, run_id, expires_at in rows}
+    rows = yield batch("hold_uniques", columns(UNIQUE[:4], [(*key, id) for key, id in sorted(asked.items())]))
+    return {row[:3]: _Holder(*row[3:]) for row in rows}
 
 
 def _other(now: int, request: NewRequest, holders: Holders, open_: Collection[str]) -> str | None:
     """The run that has the request's unique key, if it is another one; it is answered, or refuses this one."""
     if request.unique is None:
         return None
-    holder = holders[request.tenant, request.unique.key]
+    holder = holders[*request.realm, request.unique.key]
     if holder.run_id == request.id or (holder.run_id not in open_ and holder.expires_at <= now):
         return None
     if request.unique.refuse:
@@ -115,7 +115,7 @@ def _other(now: int, request: NewRequest, holders: Holders, open_: Collection[st
 def _let_in(run: NewRun, request: NewRequest, entrances: dict[str, Entrance]) -> NewRun:
     """Give a run of a singleton key its place in the lane or in its line."""
     if request.singleton is not None:
-        run.lane = lane_id(request.tenant, request.singleton.key)
+        run.lane = lane_id(*request.realm, request.singleton.key)
         run.hold, run.slot = entrances[run.lane].enter()
     return run
 

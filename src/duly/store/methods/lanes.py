@@ -75,10 +75,10 @@ def release_lines(lanes: Sequence[Lane]) -> Program[int]:
     return (yield from _release(free))
 
 
-def open_entrances(now: int, wanted: Mapping[str, tuple[str, Singleton]]) -> Program[dict[str, Entrance]]:
-    """Lock the lanes, by id with tenant and terms, that runs are to enter; one that is not there is made."""
-    rows = [(id, tenant, terms.key, terms.max_running) for id, (tenant, terms) in sorted(wanted.items())]
-    locked = yield batch("hold_lanes", columns(("id", "tenant", "key", "max_running"), rows), now=now)
+def open_entrances(now: int, wanted: Mapping[str, tuple[tuple[str, str], Singleton]]) -> Program[dict[str, Entrance]]:
+    """Lock the lanes, by id with realm and terms, that runs are to enter; one that is not there is made."""
+    rows = [(id, *realm, terms.key, terms.max_running) for id, (realm, terms) in sorted(wanted.items())]
+    locked = yield batch("hold_lanes", columns(("id", "tenant", "owner", "key", "max_running"), rows), now=now)
     lanes = [Lane(*row) for row in locked]
     lines = yield from _count([(lane.id, worth_counting(wanted[lane.id][1])) for lane in lanes])
     return {lane.id: Entrance(lane, wanted[lane.id][1], lines[lane.id]) for lane in lanes}

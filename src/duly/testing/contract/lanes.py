@@ -126,8 +126,9 @@ class TestSingletons:
         worker = await trial.worker()
         assert await _claimed(worker) == [run.id for run in runs[:3]]
 
-    async def test_keys_and_tenants_are_lanes_of_their_own(self, trial: Trial) -> None:
-        runs = [await _enter(trial), await _enter(trial, key="export"), await _enter(trial, tenant="acme")]
+    async def test_keys_tenants_and_owners_have_lanes_of_their_own(self, trial: Trial) -> None:
+        words: list[dict[str, Any]] = [{}, {"key": "export"}, {"tenant": "acme"}, {"owner": "ann"}]
+        runs = [await _enter(trial, 0, **some) for some in words]
         assert sorted(await _claimed(await trial.worker())) == sorted(run.id for run in runs)
 
     async def test_asked_again_it_takes_no_second_place(self, trial: Trial) -> None:
@@ -212,9 +213,9 @@ class TestUniques:
         await worker.fail(await worker.claim_one())
         assert len({first.id, second.id, (await _unique(trial)).id}) == 3
 
-    async def test_keys_and_tenants_are_apart(self, trial: Trial) -> None:
-        runs = [await _unique(trial), await _unique(trial, "other"), await _unique(trial, tenant="acme")]
-        assert len({run.id for run in runs}) == 3
+    async def test_keys_tenants_and_owners_are_apart(self, trial: Trial) -> None:
+        words: list[dict[str, Any]] = [{}, {"key": "other"}, {"tenant": "acme"}, {"owner": "ann"}, {"owner": "bob"}]
+        assert len({(await _unique(trial, refuse=True, **some)).id for some in words}) == 5
 
     async def test_the_same_key_twice_in_one_batch_is_one_run(self, trial: Trial) -> None:
         terms = Unique(key="digest")
@@ -249,4 +250,4 @@ class TestUniques:
         for claim in (claims[0], *claims[2:]):
             await worker.complete(claim)
         assert [await trial.store.purge_keys(limit=1) for _ in range(3)] == [1, 1, 0]
-        assert {row[1] for row in (await access.dump())["uniques"]} == {"kept", "open"}
+        assert {row[2] for row in (await access.dump())["uniques"]} == {"kept", "open"}

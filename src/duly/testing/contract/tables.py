@@ -54,8 +54,8 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     ),
     "queues": tuple(_QUEUE.split()),
     "requests": ("tenant", "key", "hash", "status", "answer", "expires_at"),
-    "lanes": ("id", "tenant", "key", "max_running", "tickets", "used_at"),
-    "uniques": ("tenant", "key", "run_id", "expires_at"),
+    "lanes": ("id", "tenant", "key", "max_running", "tickets", "used_at", "owner"),
+    "uniques": ("tenant", "owner", "key", "run_id", "expires_at"),
     "keys": (
         "id", "digest", "name", "owner", "tenant", "scopes", "quotas", "created_at", "created_by", "expires_at",
         "revoked_at", "last_used_at", "replaces",
@@ -95,7 +95,7 @@ def differences(one: Dump, other: Dump) -> list[str]:
 
 
 _KEYS = {
-    "revisions": 2, "changes": 2, "attempts": 2, "redrives": 2, "calendars": 2, "requests": 2, "uniques": 2,
+    "revisions": 2, "changes": 2, "attempts": 2, "redrives": 2, "calendars": 2, "requests": 2, "uniques": 3,
     "steps": 2, "inbox": 2, "published": 2,
 }  # fmt: skip
 
