@@ -329,22 +329,6 @@ ANSWERS: Mapping[str, Any] = {
     },
     **dict.fromkeys(("getCalendar", "putCalendar"), CALENDAR),
     "listCalendars": {"items": [CALENDAR], "nextCursor": None},
-    "listInstances": {
-        "items": [
-            {
-                "name": "web-1",
-                "host": "web-1.example",
-                "pid": 4711,
-                "roles": ["scheduler", "worker"],
-                "version": "0.1.0",
-                "tzVersion": "2025.2",
-                "jobs": ["nightly-report"],
-                "startedAt": "2026-11-16T08:00:00Z",
-                "leaseUntil": "2026-11-16T12:00:15Z",
-            }
-        ],
-        "nextCursor": None,
-    },
     "streamEvents": {
         "id": "4711",
         "type": "run.failed",

@@ -1,4 +1,4 @@
-"""Examples of what workers send and are answered; see ``examples``."""
+"""Examples of instances, and of what workers send and are answered; see ``examples``."""
 
 from __future__ import annotations
 
@@ -36,6 +36,22 @@ BODIES: Mapping[str, Mapping[str, tuple[str, Any]]] = {
 }
 
 ANSWERS: Mapping[str, Any] = {
+    "listInstances": {
+        "items": [
+            {
+                "name": "web-1",
+                "host": "web-1.example",
+                "pid": 4711,
+                "roles": ["scheduler", "worker"],
+                "version": "0.1.0",
+                "tzVersion": "2025.2",
+                "jobs": ["nightly-report"],
+                "startedAt": "2026-11-16T08:00:00Z",
+                "leaseUntil": "2026-11-16T12:00:15Z",
+            }
+        ],
+        "nextCursor": None,
+    },
     "claimRuns": {
         "session": SESSION,
         "leaseSeconds": 15.0,
