@@ -15,6 +15,7 @@ from tests.servers import (
     fresh_database,
     pgbouncer_server,
     postgres_server,
+    ready_database,
     system_postgres,
     wheel_postgres,
     with_database,
@@ -77,6 +78,13 @@ def pgbouncer_url(postgres_url: str) -> Iterator[str]:
 def fresh_postgres(postgres_url: str) -> Iterator[str]:
     """A new, empty database of `postgres_url`, dropped after the test."""
     with fresh_database(postgres_url) as url:
+        yield url
+
+
+@pytest.fixture
+def ready_postgres(postgres_url: str) -> Iterator[str]:
+    """A new database of `postgres_url` with the schema and nothing else in it, dropped after the test."""
+    with ready_database(postgres_url) as url:
         yield url
 
 

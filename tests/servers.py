@@ -25,6 +25,9 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 from psycopg import conninfo, sql
 
+from duly.store.postgres.limits import Limits
+from duly.store.postgres.migrating import prepare_schema
+
 NAMES = ("postgres", "postgres-wheel", "pgbouncer")
 """What DULY_TEST_REQUIRE may ask for."""
 
@@ -217,6 +220,34 @@ def fresh_database(postgres_url: str) -> Iterator[str]:
         yield with_database(postgres_url, name)
     finally:
         _administer(postgres_url, sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+_templates: dict[str, str] = {}
+
+
+@contextmanager
+def ready_database(postgres_url: str) -> Iterator[str]:
+    """The same with the schema in it: a copy of a database that was set up once, which takes a tenth of the time."""
+    if postgres_url not in _templates:
+        _templates[postgres_url] = _make_template(postgres_url)
+    name = f"duly_test_{uuid.uuid4().hex[:12]}"
+    template = sql.Identifier(_templates[postgres_url])
+    _administer(postgres_url, sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), template))
+    url = with_database(postgres_url, name)
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("UPDATE duly_meta SET store_id = gen_random_uuid()::text")  # a store of its own, not a copy
+    try:
+        yield url
+    finally:
+        _administer(postgres_url, sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def _make_template(postgres_url: str) -> str:
+    name = f"duly_template_{uuid.uuid4().hex[:12]}"
+    _administer(postgres_url, sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    with psycopg.connect(with_database(postgres_url, name), autocommit=True) as connection:
+        prepare_schema(connection, Limits(), migrate=True)
+    return name
 
 
 def with_database(url: str, name: str) -> str:

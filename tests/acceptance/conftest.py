@@ -23,7 +23,7 @@ Duly = Callable[..., Result]
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:////{str(tmp_path / 'duly.db').lstrip('/')}"
-    return str(request.getfixturevalue("fresh_postgres"))
+    return str(request.getfixturevalue("ready_postgres"))
 
 
 @pytest.fixture

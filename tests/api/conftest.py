@@ -16,7 +16,7 @@ from duly.testing.contract import Trial
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return sqlite_url(tmp_path)
-    return str(request.getfixturevalue("fresh_postgres"))
+    return str(request.getfixturevalue("ready_postgres"))
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 def url(kind: str, request: pytest.FixtureRequest, tmp_path: Any) -> str:
     if kind == "apsw":
         return f"sqlite:////{str(tmp_path / 'duly.db').lstrip('/')}"
-    return str(request.getfixturevalue("fresh_postgres"))
+    return str(request.getfixturevalue("ready_postgres"))
 
 
 @asynccontextmanager

@@ -112,7 +112,7 @@ def anywhere(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Duly]:
             env = {"DULY_API_URL": stack.enter_context(served(file))}
         else:
             env = {
-                "DULY_DATABASE_URL": file if request.param == "sqlite" else request.getfixturevalue("fresh_postgres")
+                "DULY_DATABASE_URL": file if request.param == "sqlite" else request.getfixturevalue("ready_postgres")
             }
             assert runner.invoke(main, ["db", "migrate"], env=env).exit_code == 0
 

@@ -54,7 +54,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
         if request.param == "server":
             yield Place(url, {"DULY_API_URL": stack.enter_context(served(url))})
         else:
-            url = url if request.param == "sqlite" else request.getfixturevalue("fresh_postgres")
+            url = url if request.param == "sqlite" else request.getfixturevalue("ready_postgres")
             yield Place(url, {"DULY_DATABASE_URL": url})
 
 

@@ -25,7 +25,7 @@ async def lab(request: pytest.FixtureRequest, clock: ManualClock) -> AsyncIterat
     if request.param == "sqlite":
         store = SqlStore(SqliteDriver(":memory:", clock=clock))
     else:
-        store = postgres_store(request.getfixturevalue("fresh_postgres"), clock=clock)
+        store = postgres_store(request.getfixturevalue("ready_postgres"), clock=clock)
     await store.open()
     lab = Lab(store, clock)
     try:
