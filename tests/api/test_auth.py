@@ -39,6 +39,7 @@ EVERYBODYS = {
     "getCalendar": "the same",
     "createSchedule": "what is made is the caller's",
     "createRun": "the same",
+    "startWorkflow": "the same",
     "putSchedule": "the same for a new key; an id is tested below",
     "applySchedules": "the same; keys of others are refused",
 }
@@ -171,7 +172,7 @@ def _kind(route: Route) -> str | None:
     """Whose the thing is that the path names."""
     first = route.path.split("/")[1].split(":")[0]
     if "{ref}" in route.path:
-        return first if first in ("schedules", "runs", "operations") else None
+        return first if first in ("schedules", "runs", "operations", "tasks") else None
     return "list" if route.method == "GET" and not route.streams else "many" if ":" in route.path else None
 
 
@@ -184,17 +185,18 @@ async def test_every_route_that_an_owner_may_ask_is_known_here(route: Route) -> 
     assert covered, f"{route.name}: add a test that it shows nothing of others, or say in EVERYBODYS why it need not"
 
 
-@named(route for route in OWNED if _kind(route) in ("schedules", "runs", "operations"))
+@named(route for route in OWNED if _kind(route) in ("schedules", "runs", "operations", "tasks"))
 async def test_what_belongs_to_others_is_404_by_the_same_statements_as_what_is_not_there(
     world: World, route: Route
 ) -> None:
     kind = _kind(route)
     assert kind is not None
     await world["bob"].get("/schedules")  # that the key is used is written down now
-    refs = [world.ids[kind]] + ([world.ids["dead"]] if kind == "runs" else [])
+    refs = [world.ids["runs" if kind == "tasks" else kind]] + ([world.ids["dead"]] if kind == "runs" else [])
+    place = ":1" if kind == "tasks" else ""
     for ref in refs:
         answers, ran = [], []
-        for asked in (ref, UNKNOWN):
+        for asked in (ref + place, UNKNOWN + place):
             world.statements.clear()
             answers.append(await send(world["bob"], route, asked))
             ran.append(list(world.statements))

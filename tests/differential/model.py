@@ -15,7 +15,15 @@ from duly.core.calendar import Calendar
 from duly.core.change import Action, ScheduleChange
 from duly.core.credential import Key, Whose
 from duly.core.dead import OnDead
-from duly.core.errors import ClientRequestIdInUse, DulyError, KeyInUse, QuotaExceeded, RunActive, StoreUnavailable
+from duly.core.errors import (
+    ClientRequestIdInUse,
+    Conflict,
+    DulyError,
+    KeyInUse,
+    QuotaExceeded,
+    RunActive,
+    StoreUnavailable,
+)
 from duly.core.event import Event
 from duly.core.ids import is_id, lane_id
 from duly.core.instants import to_datetime
@@ -677,6 +685,8 @@ class Model(
             self._insert(new)
             if request.owner:
                 self.owners[request.id] = request.owner
+        if not self._sees_run(request.id):
+            raise Conflict(f"run id {request.id} is in use; choose another")
         return self._run(request.id)
 
     async def trigger(

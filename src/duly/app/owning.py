@@ -44,6 +44,10 @@ class Owning:
         self._check("tenant", given, self.whose.tenant)
         return self.whose.tenant
 
+    def space(self, tenant: str) -> str:
+        """Where names of their own choice mean what they mean."""
+        return tenant if self.whose is None else f"{tenant}\n{self.whose.owner}"
+
     @property
     def owner(self) -> str | None:
         return None if self.whose is None else self.whose.owner

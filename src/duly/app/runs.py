@@ -267,7 +267,7 @@ class Runs(DeadLetters):
             return ref
         named = parse_window_key(ref)
         if named is None:
-            return named_run_id("", ref) if isinstance(ref, str) and ref else None
+            return named_run_id(self._owning.space(""), ref) if isinstance(ref, str) and ref else None
         schedule = await self._store.get_schedule(named[0])
         return None if schedule is None else window_run_id(schedule.id, named[1])
 

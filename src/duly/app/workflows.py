@@ -144,7 +144,8 @@ class WorkflowRuns:
         run_id, _, position = token.rpartition(":") if isinstance(token, str) else ("", "", "")
         if not is_id(run_id) or not position.isdigit():
             raise NotFound(f"token is {token!r}; expected one that ctx.task has given out", token=token)
-        ended = await self._store.end_task(run_id, int(position), result=result, error=error)
+        theirs = self._runs._owning.whose is None or await self._store.get_run(run_id) is not None
+        ended = await self._store.end_task(run_id, int(position), result=result, error=error) if theirs else None
         if ended is None:
             raise NotFound(f"no run waits for the task of token {token!r}", token=token)
         self._runs._wake()
@@ -173,7 +174,7 @@ class WorkflowRuns:
             return self._runs._new_id()
         if not isinstance(id, str) or not is_name(id):
             raise ValidationFailed(f"id is {id!r}; expected 1 to 200 printable characters", field="id", got=id)
-        return id if is_id(id) else named_run_id(tenant, id)
+        return id if is_id(id) else named_run_id(self._runs._owning.space(tenant), id)
 
     async def _resolve(self, ref: str) -> str:
         run_id = await self._runs._resolve(ref)

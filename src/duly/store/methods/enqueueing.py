@@ -15,6 +15,7 @@ from .firing import NEW_RUN, new_run_row
 from .lanes import Entrance, close_entrances, open_entrances
 from .runs import find_run, fresh_run
 
+_TAKEN = "the unique key is in use by a run of somebody else; choose another key"
 UNIQUE = ("tenant", "owner", "key", "run_id", "expires_at")
 
 
@@ -40,9 +41,9 @@ def _insert(runs: Sequence[NewRun], wanted: Sequence[str], requests: Sequence[Ne
             answers.append(fresh_run(new[id]))
         else:
             existing: Run | None = yield from find_run(id)
-            if existing is None and id not in new:
-                raise Conflict("the unique key is in use by a run of somebody else; choose another key")
-            answers.append(existing or fresh_run(new[id]))
+            if existing is None:  # it is there, and belongs to somebody else
+                raise Conflict(f"run id {id} is in use; choose another" if id in new else _TAKEN)
+            answers.append(existing)
     return answers
 
 
