@@ -18,6 +18,10 @@ from tests.servers import ServerAbsent, fresh_database, postgres_server
 # What is valid by the document may still be refused: a cron expression that never fires, two timings, a key reused.
 LEFT_OUT = "positive_data_acceptance"
 STREAM = "/api/v1/events"
+WORKERS = "/worker/"
+WAITS = "/api/v1/worker/claim"
+# A head that is too long is refused before anybody looks at what is in it.
+CONFIG = "[checks.negative_data_rejection]\nexpected-statuses = ['4xx', '5xx']\n"
 _CASES = re.compile(r"^\s*(\d+) generated", re.MULTILINE)
 
 
@@ -37,36 +41,45 @@ class Outcome:
 
 
 def fuzz(folder: Path, url: str, *, seed: int, max_examples: int, phases: str) -> Outcome:
-    """Ask one server on one database, until schemathesis has no more to ask."""
+    """Ask one server on one database, until schemathesis has no more to ask: first as an admin, then as a worker."""
+    (folder / "schemathesis.toml").write_text(CONFIG)
     served = Served(folder, "--database-url", url, command="api").ready()
     try:
-        # With a key from the start: one that is made on the way would close the API to all that follows.
+        # With keys from the start: one that is made on the way would close the API to all that follows.
         with Duly(url).sync as sync:
-            key = sync.keys.create("fuzz", scopes=["admin"]).text
+            admin, worker = [sync.keys.create(scope, scopes=[scope]).text for scope in ("admin", "worker")]
         served.until(lambda: served.status_of("/api/v1/schedules") == 401, "the API")
         before = _memory(served)
-        done = subprocess.run(
-            [
-                Path(sys.executable).with_name("st"), "run", f"{served.url}/openapi.json",
-                "--checks", "all", "--exclude-checks", LEFT_OUT, "--exclude-path", STREAM, "--phases", phases,
-                "--header", f"Authorization: Bearer {key}",
-                "--max-examples", str(max_examples), "--seed", str(seed), "--continue-on-failure",
-                "--suppress-health-check", "all", "--warnings", "off", "--no-color",
-            ],
-            cwd=folder,
-            env=environment(),
-            capture_output=True,
-            text=True,
-            check=False,
-        )  # fmt: skip
-        said = done.stdout + done.stderr
-        cases = _CASES.search(said)
+        chosen = ("--phases", phases, "--max-examples", str(max_examples), "--seed", str(seed))
+        done = [
+            _ask(folder, served.url, admin, *chosen, "--exclude-path", STREAM, "--exclude-path-regex", WORKERS),
+            _ask(folder, served.url, worker, *chosen, "--include-path-regex", WORKERS, "--exclude-path", WAITS),
+        ]
+        said = "\n".join(one.stdout + one.stderr for one in done)
         alive = served.status_of("/livez") == served.status_of("/readyz") == 200
         return Outcome(
-            done.returncode == 0 and alive, said, int(cases[1]) if cases else 0, served.said(), _memory(served) - before
+            alive and not any(one.returncode for one in done),
+            said,
+            sum(map(int, _CASES.findall(said))),
+            served.said(),
+            _memory(served) - before,
         )
     finally:
         served.close()
+
+
+def _ask(folder: Path, url: str, key: str, *chosen: str) -> "subprocess.CompletedProcess[str]":
+    command = [Path(sys.executable).with_name("st"), "run", f"{url}/openapi.json"]
+    checks = ["--checks", "all", "--exclude-checks", LEFT_OUT, "--suppress-health-check", "all", "--warnings", "off"]
+    who = ["--header", f"Authorization: Bearer {key}"]
+    return subprocess.run(
+        [*command, *who, *checks, "--continue-on-failure", "--no-color", *chosen],
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def _memory(served: Served) -> int:

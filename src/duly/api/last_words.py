@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import msgspec
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
 from .limits import HEADERS_LIMIT
-from .problems import CROWDED, HEADERS_TOO_LARGE, MEDIA_TYPE, RETRY_AFTER, Kind, problem
+from .problems import CROWDED, HEADERS_TOO_LARGE, MEDIA_TYPE, RETRY_AFTER, Kind, occurred, problem
+
+_refused = itertools.count(1)
+"""What never became a request has no id of its own; in this process it is told apart by its number."""
 
 
 def head_too_large() -> tuple[Kind, str, str]:
@@ -18,7 +22,7 @@ def head_too_large() -> tuple[Kind, str, str]:
 
 def _document(kind: Kind, code: str, detail: str) -> tuple[list[tuple[bytes, bytes]], bytes]:
     extra = {"retryAfterSeconds": RETRY_AFTER} if kind.status == 503 else {}
-    body = msgspec.json.encode(problem(kind, code, detail, **extra))
+    body = msgspec.json.encode(occurred(problem(kind, code, detail, **extra), f"refused-{next(_refused)}"))
     headers = [
         (b"content-type", MEDIA_TYPE.encode()),
         (b"content-length", str(len(body)).encode()),
