@@ -131,6 +131,9 @@ def body_of(given: dict[str, Any], base: dict[str, Any] | None) -> bytes:
         return base64.b64decode(given["raw_b64"])
     if "gzip_bomb" in given:
         return gzip.compress(b" " * (given["gzip_bomb"]["expanded_mib"] * 2**20))
+    if "payload_depth" in given:
+        depth = int(given["payload_depth"])
+        return b'{"payload": ' + b"[" * depth + b"]" * depth + b"}"
     if base is None:
         return b""
     body = dict(base)

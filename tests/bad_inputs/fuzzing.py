@@ -69,7 +69,7 @@ def fuzz(folder: Path, url: str, *, seed: int, max_examples: int, phases: str) -
 
 
 def _ask(folder: Path, url: str, key: str, *chosen: str) -> "subprocess.CompletedProcess[str]":
-    command = [Path(sys.executable).with_name("st"), "run", f"{url}/openapi.json"]
+    command = [str(Path(sys.executable).with_name("st")), "run", f"{url}/openapi.json"]
     checks = ["--checks", "all", "--exclude-checks", LEFT_OUT, "--suppress-health-check", "all", "--warnings", "off"]
     who = ["--header", f"Authorization: Bearer {key}"]
     return subprocess.run(

@@ -51,6 +51,7 @@ SURFACES: dict[str, tuple[str, str, dict[str, Any] | None]] = {
     "api delete then trigger": ("DELETE", f"{API}/schedules/{{ref}}", None),
     "api pause/resume": ("POST", f"{API}/schedules/{{ref}}/pause", None),
     "worker heartbeat": ("POST", f"{API}/worker/heartbeat", {}),
+    "workflow signal": ("POST", f"{API}/runs/01890000-0000-7000-8000-000000000000/signals/go", {}),
     "http": ("GET", f"{API}/schedules", None),
 }  # fmt: skip
 
@@ -63,7 +64,6 @@ MISSING = {
     "webhook delivery": "issue 8",
     "webhook verify (SDK)": "issue 8",
     "workflow": "issue 7",
-    "workflow signal": "issue 7",
 }
 """Surfaces that are not there yet, with who makes them."""
 
@@ -109,6 +109,7 @@ ELSEWHERE = {
     "L13": f"{_JWT}::test_what_could_not_be_safe_is_refused_at_start",
     "L19": "tests/cli/test_db.py::test_a_newer_schema_is_left_alone",
     "L20": "tests/store/sqlite/test_migrating.py::test_ten_processes_that_start_at_once_set_up_one_schema",
+    "X09": _FOREIGN,
     "R01": "tests/api/test_worker.py::test_what_is_stale_is_refused_and_changes_nothing",
     "R02": "tests/api/test_worker.py::test_what_is_stale_is_refused_and_changes_nothing",
     "R07": "tests/app/test_handlers.py::test_a_number_that_json_does_not_have_fails_the_run_instead_of_becoming_null",
