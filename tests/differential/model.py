@@ -70,6 +70,7 @@ from duly.store.methods.changes import encode_fields
 from duly.store.methods.overview import read_place
 from duly.store.orders import encode_order
 from duly.store.values import (
+    LEADER,
     NO_RETRIES,
     Beat,
     Claimed,
@@ -77,6 +78,7 @@ from duly.store.values import (
     Grab,
     Held,
     Instance,
+    Lease,
     Matching,
     NewRequest,
     NewSchedule,
@@ -90,6 +92,7 @@ from duly.store.values import (
     SetAside,
     Settled,
     Settlement,
+    Term,
     Triggered,
 )
 from duly.testing.contract.tables import TABLES, Dump, sorted_rows
@@ -530,9 +533,17 @@ class Model(
     # Firing
 
     async def fire_due(
-        self, *, limit: int, rules: FireRules, grab: Grab | None = None, expected: tuple[float, float] | None = None
+        self,
+        *,
+        limit: int,
+        rules: FireRules,
+        grab: Grab | None = None,
+        expected: tuple[float, float] | None = None,
+        term: Term | None = None,
     ) -> Fired:
         now = self._clock.now()
+        if term is not None and self.leases.get(LEADER, (0, 0, 0))[:2] != term:
+            return Fired(now=now, deposed=True)
         if expected is not None and not expected[0] <= now <= expected[1]:
             return Fired(now=now, next_fire_at=now)
         return self._fire(self._due(now)[:limit], now, limit, rules, grab)
@@ -1190,10 +1201,18 @@ class Model(
         now = self._clock.now()
         return [instance for instance in self.instances.values() if instance.expires_at >= now]
 
-    async def take_lease(self, role: str, session: int, *, lease_ms: int) -> int | None:
+    async def read_lease(self, role: str) -> Lease | None:
+        return Lease(*self.leases[role]) if role in self.leases else None
+
+    async def release_lease(self, role: str, session: int) -> None:
+        holder, term, expires_at = self.leases.get(role, (None, 0, 0))
+        if holder == session and expires_at >= self._clock.now():
+            self.leases[role] = (session, term, self._clock.now() - 1)
+
+    async def take_lease(self, role: str, session: int, *, lease_ms: int, seize: bool = False) -> int | None:
         now = self._clock.now()
         holder, term, expires_at = self.leases.get(role, (session, 1, 0))
-        if holder != session and expires_at >= now:
+        if holder != session and expires_at >= now and not seize:
             return None
         term += holder != session
         self.leases[role] = (session, term, now + lease_ms)

@@ -43,6 +43,7 @@ from duly.store.orders import (
 )
 from duly.store.protocol import Store
 from duly.store.values import (
+    LEADER,
     Claimed,
     DeadFilter,
     DeadRef,
@@ -838,8 +839,17 @@ class Script:
         return Operation("take lost", lambda store: store.take_lost(limit=MANY, rules=rules))
 
     def take_lease(self) -> Operation:
-        role, session = self._draw.choice(("janitor", "auditor")), self._draw.choice((1, 2))
-        return Operation(f"take {role} {session}", lambda store: store.take_lease(role, session, lease_ms=5000))
+        draw = self._draw
+        role, session, seize = draw.choice(("janitor", LEADER)), draw.choice((1, 2)), draw.random() < 0.2
+        call: Call = draw.choice(
+            (
+                lambda store: store.take_lease(role, session, lease_ms=5000, seize=seize),
+                lambda store: store.take_lease(role, session, lease_ms=5000),
+                lambda store: store.release_lease(role, session),
+                lambda store: store.read_lease(role),
+            )
+        )
+        return Operation(f"lease of {role} {session} {seize}", call)
 
     def list_instances(self) -> Operation:
         return Operation("list instances", lambda store: store.list_instances(), writes=False)

@@ -37,6 +37,12 @@ class Witness(Observer):
     def session_lost(self, session: int) -> None:
         note("session lost", session=session)
 
+    def leadership_gained(self, name: str, term: int) -> None:
+        note("gained", term=term)
+
+    def leadership_lost(self, name: str, term: int) -> None:
+        note("lost", term=term)
+
     def loop_failed(self, name: str, error: Exception) -> None:
         note("failed", loop=name, error=f"{type(error).__name__}: {error}")
 

@@ -21,4 +21,4 @@ def mask(option: Option, value: Any) -> Any:
     """A value as it may be printed: a secret URL keeps all but its password, another secret nothing."""
     if not option.secret or value is None:
         return value
-    return mask_url(str(value)) if option.name == "url" else MASK
+    return mask_url(str(value)) if option.name.endswith("url") else MASK

@@ -11,7 +11,7 @@ from duly.core.errors import DulyError
 from duly.core.policy import Missed
 from duly.core.timing.duration import parse_duration
 
-from .settings import Settings
+from .settings import ELECTIONS, Settings
 from .sources import DEFAULT_DATABASE_URL
 
 LOG_LEVELS: Final = ("debug", "info", "warning", "error")
@@ -173,9 +173,22 @@ def _settings() -> list[Option]:
         "float": _seconds(),
         "float | None": _seconds(),
         "bool": _truth(),
-        "str": one_of(tuple(Missed)),
     }
-    return [Option("", field.name, kinds[str(field.type)], field.default) for field in fields(Settings)]
+    words = {
+        "catchup_default": one_of(tuple(Missed)),
+        "election": one_of(ELECTIONS),
+        "election_url": text("a URL such as redis://localhost:6379/0"),
+    }
+    return [
+        Option(
+            "",
+            field.name,
+            words.get(field.name) or kinds[str(field.type)],
+            field.default,
+            secret=field.name == "election_url",
+        )
+        for field in fields(Settings)
+    ]
 
 
 OPTIONS: Final[Mapping[str, Option]] = {

@@ -10,6 +10,10 @@ from duly.core.policy import Missed
 from duly.core.rules.firing import FireRules
 from duly.core.run import ENDS, RunStatus
 
+ELECTIONS = ("none", "database", "redis")
+WORDS = frozenset({"catchup_default", "strict_ids", "election", "election_url"})
+"""Settings that are no numbers."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
@@ -20,7 +24,8 @@ class Settings:
     ``catchup_default`` is the catch-up policy of schedules that name none; ``strict_ids`` asks for UUIDs of version 7
     in their metadata. Ended runs are kept for ``retention``, or for that of their own status; 0 keeps them for ever. Of
     a status with a ``retention_count`` no more than so many are kept, the newest, however young the others are. A
-    schedule counts as not fired when its window is ``audit_late`` past its time.
+    schedule counts as not fired when its window is ``audit_late`` past its time. With ``election`` one instance fires
+    and the others stand by: chosen in the ``database``, or by the ``redis`` at ``election_url``.
     """
 
     lease: float = 15.0
@@ -49,17 +54,26 @@ class Settings:
     retention_count_skipped: int | None = None
     jump_limit: float = 5.0
     audit_late: float = 60.0
+    election: str = "none"
+    election_url: str | None = None
 
     def __post_init__(self) -> None:
         if self.catchup_default not in tuple(Missed):
             raise ConfigurationError(
                 f"setting catchup_default is {self.catchup_default!r}; expected {' | '.join(Missed)}"
             )
+        if self.election not in ELECTIONS:
+            raise ConfigurationError(f"setting election is {self.election!r}; expected {' | '.join(ELECTIONS)}")
+        if self.election == "redis" and not str(self.election_url).startswith(("redis://", "rediss://", "unix://")):
+            raise ConfigurationError(
+                "setting election is 'redis', and election_url does not say where Redis is; expected a URL such as"
+                " redis://localhost:6379/0"
+            )
         if not isinstance(self.strict_ids, bool):
             raise ConfigurationError(f"setting strict_ids is {self.strict_ids!r}; expected True or False")
         for field in fields(self):
             value = getattr(self, field.name)
-            if field.name in ("catchup_default", "strict_ids") or (value is None and field.default is None):
+            if field.name in WORDS or (value is None and field.default is None):
                 continue
             if not isinstance(value, int | float) or isinstance(value, bool) or value < 0:
                 raise ConfigurationError(f"setting {field.name} is {value!r}; expected a number, 0 or more")

@@ -21,6 +21,7 @@ from duly.store.values import Beat, Settlement
 from duly.store.values import Instance as InstanceRow
 
 from .auditor import Auditor
+from .election import Ballot, Election
 from .heartbeat import Heartbeat
 from .janitor import Janitor
 from .jumps import JumpGuard
@@ -44,6 +45,7 @@ class World:
     chance: Chance
     observers: Observers
     heartbeat_thread: bool = True
+    ballot: Ballot | None = None
 
 
 class Instance:
@@ -92,7 +94,10 @@ class Instance:
         )
         beside = self._worker if "worker" in self._roles else None
         watch = RestoreWatch(store, observers)
-        scheduler = Scheduler(store, settings, clock, observers, guard, watch, beside, on_runs=self.wake_worker)
+        self._election = None if settings.election == "none" else self._make_election()
+        scheduler = Scheduler(
+            store, settings, clock, observers, guard, watch, beside, self._election, on_runs=self.wake_worker
+        )
         recovery = Recovery(store, settings, clock, observers, guard, self._registry, self.wake_worker)
         janitor = Janitor(store, settings, observers, guard, self._session_now, watch)
         auditor = Auditor(store, settings, clock, observers, guard, self._session_now)
@@ -100,9 +105,23 @@ class Instance:
         self._scheduler_loop = self._loop("scheduler", scheduler.run_once)
         self._worker_loop = self._loop("worker", self._worker.run_once)
         self._recovery_loop = self._loop("recovery", recovery.run_once)
+        self._election_loop = None if self._election is None else self._loop("election", self._election.run_once)
         self._janitor_loop = self._loop("janitor", janitor.run_once)
         self._heartbeat_loop = self._loop("heartbeat", self._heartbeat.run_once)
         self._trust_loop = self._loop("trust", self._heartbeat.watch)
+
+    def _make_election(self) -> Election:
+        world = self._world
+        return Election(
+            world.store,
+            world.settings,
+            world.clock,
+            world.observers,
+            self._session_now,
+            name=self._name,
+            on_gain=self.wake_scheduler,
+            ballot=world.ballot,
+        )
 
     @property
     def session(self) -> int | None:
@@ -122,6 +141,8 @@ class Instance:
         await self._open_session()
         if "scheduler" in self._roles:
             self._loops += [self._scheduler_loop, self._recovery_loop, self._janitor_loop, self._auditor_loop]
+            if self._election_loop is not None:
+                self._loops.append(self._election_loop)
         if "worker" in self._roles:
             self._loops.append(self._worker_loop)
         if self._world.heartbeat_thread:
@@ -138,6 +159,7 @@ class Instance:
         for loop in self._loops:
             if loop is not self._heartbeat_loop and loop is not self._trust_loop:
                 loop.stop()
+        await self._give_up_the_lead()
         await self._worker.drain(grace)
         # Heartbeats stop last: a handler still winding down must keep its lease.
         self._heartbeat_loop.stop()
@@ -152,6 +174,13 @@ class Instance:
             self._settler.abandon()
         if session is not None:
             await self._close_session(session)
+
+    async def _give_up_the_lead(self) -> None:
+        if self._election is not None:
+            try:
+                await self._election.stop()
+            except StoreError as error:  # the lease runs out by itself
+                self._world.observers.loop_failed("election", error)
 
     def wake_scheduler(self) -> None:
         self._scheduler_loop.wake()
@@ -193,6 +222,8 @@ class Instance:
             self.wake_scheduler()
         elif topic == "runs":
             self.wake_worker()
+        elif topic == "leases" and self._election_loop is not None:
+            self._election_loop.wake()
         elif topic == "cancels":
             self.cancel_soon()
 

@@ -12,8 +12,9 @@ from duly.core.run import Claim
 from duly.runtime.clock import Clock
 from duly.runtime.events import Observer
 from duly.store.protocol import Store
-from duly.store.values import Fired, Grab
+from duly.store.values import Fired, Grab, Term
 
+from .election import Election
 from .jumps import JumpGuard
 from .restores import RestoreWatch
 
@@ -42,6 +43,7 @@ class Scheduler:
         guard: JumpGuard,
         watch: RestoreWatch,
         worker: Grabbing | None,
+        election: Election | None = None,
         *,
         on_runs: Callable[[], None],
     ) -> None:
@@ -53,6 +55,7 @@ class Scheduler:
         self._guard = guard
         self._watch = watch
         self._worker = worker
+        self._election = election
         self._on_runs = on_runs
         self._limit = settings.fire_batch
         self._full = False
@@ -63,6 +66,8 @@ class Scheduler:
         held = self._guard.held_for()
         if held > 0:
             return min(held, self._settings.poll)
+        if self._election is not None and self._election.term is None:
+            return self._settings.poll  # another one leads; it is woken when that ends
         asked_at = self._clock.steady()
         try:
             await self._watch.look_if_doubted()
@@ -102,13 +107,22 @@ class Scheduler:
     async def _fire(self, abreast: int = 1) -> Fired:
         """Fire, and let the worker beside us have what it can start at once."""
         expected = self._guard.expected()
+        term = None if self._election is None else self._election.term
+        if self._election is not None and term is None:
+            return Fired(now=await self._store.now())
+        fired = await self._fire_under(term, expected, abreast)
+        if fired.deposed and self._election is not None and term is not None:
+            self._election.deposed(term)
+        return fired
+
+    async def _fire_under(self, term: Term | None, expected: tuple[float, float] | None, abreast: int) -> Fired:
         grab = None if self._worker is None else self._worker.reserve(max(1, self._limit // abreast))
         if self._worker is None or grab is None:
-            return await self._store.fire_due(limit=self._limit, rules=self._rules, expected=expected)
+            return await self._store.fire_due(limit=self._limit, rules=self._rules, expected=expected, term=term)
         claims: Sequence[Claim] = ()
         limit = min(self._limit, max(grab.places, LEAST_BATCH))
         try:
-            fired = await self._store.fire_due(limit=limit, rules=self._rules, grab=grab, expected=expected)
+            fired = await self._store.fire_due(limit=limit, rules=self._rules, grab=grab, expected=expected, term=term)
             claims = fired.claims
         finally:
             self._worker.take(grab, claims)

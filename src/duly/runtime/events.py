@@ -50,6 +50,9 @@ class Observer:
     def jobs_unknown(self, jobs: Sequence[tuple[str, int]]) -> None: ...
     def firing_switched(self, state: FiringState) -> None: ...
     def store_restored(self, seen: int, found: int) -> None: ...
+    def leadership_gained(self, name: str, term: int) -> None: ...
+    def leadership_lost(self, name: str, term: int) -> None: ...
+    def ballot_away(self, away: bool) -> None: ...
     def schedules_owed(self, count: int, some: Sequence[str]) -> None: ...
     def audit_found(self, findings: Sequence[Finding]) -> None: ...
     def loop_failed(self, name: str, error: Exception) -> None: ...
@@ -149,6 +152,18 @@ class LogObserver(Observer):
             "the store went back from tick %d to %d: restored from a backup; nothing fires until told", seen, found
         )
 
+    def leadership_gained(self, name: str, term: int) -> None:
+        log.warning("instance %s leads: it fires now, under term %d", name, term)
+
+    def leadership_lost(self, name: str, term: int) -> None:
+        log.warning("instance %s leads no more (term %d): it fires nothing until it does", name, term)
+
+    def ballot_away(self, away: bool) -> None:
+        if away:
+            log.error("Redis does not answer: until it does, the lease in the database decides who leads")
+        else:
+            log.warning("Redis answers again, and decides who leads")
+
     def schedules_owed(self, count: int, some: Sequence[str]) -> None:
         if count and not self._owed:
             log.error("%d schedules have not fired although it is time: %s ...", count, ", ".join(some))
@@ -240,6 +255,15 @@ class Observers(Observer):
 
     def store_restored(self, seen: int, found: int) -> None:
         self._tell("store_restored", seen, found)
+
+    def leadership_gained(self, name: str, term: int) -> None:
+        self._tell("leadership_gained", name, term)
+
+    def leadership_lost(self, name: str, term: int) -> None:
+        self._tell("leadership_lost", name, term)
+
+    def ballot_away(self, away: bool) -> None:
+        self._tell("ballot_away", away)
 
     def schedules_owed(self, count: int, some: Sequence[str]) -> None:
         self._tell("schedules_owed", count, some)

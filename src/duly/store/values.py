@@ -71,6 +71,26 @@ class Grab:
     places: int
 
 
+LEADER = "scheduler"
+"""The role whose holder fires, where one leader does."""
+
+
+class Term(NamedTuple):
+    """The right of a session to fire: its number grows whenever the lead changes hands."""
+
+    session: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """Who holds a role, under which term and until when."""
+
+    session: int
+    term: int
+    expires_at: int
+
+
 @dataclass(frozen=True, slots=True)
 class SetAside:
     """A schedule whose window could not be planned: it stays due and is tried again later."""
@@ -83,7 +103,8 @@ class SetAside:
 class Fired:
     """What one fire did, and when the next one is due.
 
-    ``claims`` were born in the hands of the session that asked; ``skips`` are windows that were dropped.
+    ``claims`` were born in the hands of the session that asked; ``skips`` are windows that were dropped. ``deposed``:
+    nothing was fired, because the term is not the present one.
     """
 
     now: int
@@ -97,6 +118,7 @@ class Fired:
     skips: Sequence[SkippedWindows] = ()
     next_fire_at: int | None = None
     more: bool = False
+    deposed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,22 +20,31 @@ from .values import (
     Fired,
     Grab,
     Instance,
+    Lease,
     Recovered,
     Report,
     Settled,
     Settlement,
+    Term,
 )
 
 
 class Firing(Protocol):
     async def fire_due(
-        self, *, limit: int, rules: FireRules, grab: Grab | None = None, expected: tuple[float, float] | None = None
+        self,
+        *,
+        limit: int,
+        rules: FireRules,
+        grab: Grab | None = None,
+        expected: tuple[float, float] | None = None,
+        term: Term | None = None,
     ) -> Fired:
         """Fire up to ``limit`` due windows in one transaction, and say when the next is due.
 
         With ``grab``, runs that its session could claim at once are born claimed: one transaction instead of two.
         Those of a queue with limits, or of a paused one, are not: only a claim asks whether there is room.
-        Where the store's clock is not between the ``expected`` instants, it has leapt, and nothing fires.
+        Where the store's clock is not between the ``expected`` instants, it has leapt, and nothing fires. With a
+        ``term`` that is not the leader's present one, nothing fires either; a change of leader waits for the fire.
 
         A schedule that cannot be planned is set aside with its error and stays due; the others fire.
         """
@@ -136,8 +145,19 @@ class Sessions(Protocol):
 
     async def list_instances(self) -> list[Instance]: ...
 
-    async def take_lease(self, role: str, session: int, *, lease_ms: int) -> int | None:
-        """Take or renew a role's lease; answer its term, or None while another session holds it."""
+    async def take_lease(self, role: str, session: int, *, lease_ms: int, seize: bool = False) -> int | None:
+        """Take or renew a role's lease; answer its term, or None while another session holds it.
+
+        The term grows whenever the role changes hands. ``seize`` takes it from whoever holds it.
+        """
+        ...
+
+    async def read_lease(self, role: str) -> Lease | None:
+        """Say who holds a role, or held it last; None if nobody ever did."""
+        ...
+
+    async def release_lease(self, role: str, session: int) -> None:
+        """Give up a role, if this session holds it; its term stays."""
         ...
 
 

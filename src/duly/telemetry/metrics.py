@@ -76,6 +76,9 @@ class Metrics(Observer):
         self.loop_failures: Counter[str] = Counter()
         self.audit_findings: Counter[str] = Counter({fault.value: 0 for fault in Fault})
         self.owed = 0
+        self.leads = False
+        self.term = 0
+        self.leader_changes = 0
         self.unheard = 0
         self.stale_writes = 0
         self.recovered = 0
@@ -141,6 +144,13 @@ class Metrics(Observer):
 
     def clock_jumped(self, by_ms: int) -> None:
         self.clock_jumps += 1
+
+    def leadership_gained(self, name: str, term: int) -> None:
+        self.leader_changes += 1
+        self.leads, self.term = True, term
+
+    def leadership_lost(self, name: str, term: int) -> None:
+        self.leads = False
 
     def schedules_owed(self, count: int, some: Sequence[str]) -> None:
         self.owed = count

@@ -9,7 +9,7 @@ from duly.core.policy import Retry
 from duly.core.rules.firing import FireRules
 from duly.core.rules.suspects import ONE, Room
 from duly.store.methods import claiming, firing, reporting, settling
-from duly.store.values import NO_RETRIES, Claimed, Fired, Grab, Report, Settled, Settlement
+from duly.store.values import NO_RETRIES, Claimed, Fired, Grab, Report, Settled, Settlement, Term
 
 from .base import Bound
 
@@ -18,7 +18,13 @@ class BoundFiring(Bound):
     """``protocol.Firing`` on a driver."""
 
     async def fire_due(
-        self, *, limit: int, rules: FireRules, grab: Grab | None = None, expected: tuple[float, float] | None = None
+        self,
+        *,
+        limit: int,
+        rules: FireRules,
+        grab: Grab | None = None,
+        expected: tuple[float, float] | None = None,
+        term: Term | None = None,
     ) -> Fired:
         fired = await self._write(
             partial(
@@ -28,6 +34,7 @@ class BoundFiring(Bound):
                 definitions=self._definitions,
                 grab=grab,
                 expected=expected,
+                term=term,
             )
         )
         if fired.runs > len(fired.claims):

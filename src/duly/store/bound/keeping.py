@@ -9,7 +9,7 @@ from duly.core.policy import Retry
 from duly.core.rules.firing import FireRules
 from duly.core.run import RunStatus
 from duly.store.methods import keeping, lanes, sessions, topics
-from duly.store.values import NO_RETRIES, Beat, Instance, Recovered
+from duly.store.values import NO_RETRIES, Beat, Instance, Lease, Recovered
 
 from .base import Bound
 
@@ -61,8 +61,17 @@ class BoundSessions(Bound):
     async def list_instances(self) -> list[Instance]:
         return await self._read(sessions.list_instances)
 
-    async def take_lease(self, role: str, session: int, *, lease_ms: int) -> int | None:
-        return await self._write(partial(sessions.take_lease, role=role, session=session, lease_ms=lease_ms))
+    async def take_lease(self, role: str, session: int, *, lease_ms: int, seize: bool = False) -> int | None:
+        return await self._write(
+            partial(sessions.take_lease, role=role, session=session, lease_ms=lease_ms, seize=seize)
+        )
+
+    async def read_lease(self, role: str) -> Lease | None:
+        return await self._read(partial(sessions.read_lease, role=role))
+
+    async def release_lease(self, role: str, session: int) -> None:
+        await self._write(partial(sessions.release_lease, role=role, session=session))
+        self.driver.hint("leases")
 
 
 class BoundKeeping(Bound):

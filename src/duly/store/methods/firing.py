@@ -19,7 +19,7 @@ from duly.core.run import Hold, NewRun, OpenRun, Reason, SkippedWindows
 from duly.core.schedule import Cursor, Definition
 from duly.store.codec import CURSOR, cursor_row, read_cursor
 from duly.store.statements import Program, batch, columns, group, query
-from duly.store.values import Fired, Grab, SetAside
+from duly.store.values import LEADER, Fired, Grab, SetAside, Term
 
 from .calendars import Name, exclusions_of
 from .definitions import Definitions, Known, read_revisions
@@ -44,11 +44,20 @@ def fire_due(
     definitions: Definitions,
     grab: Grab | None = None,
     expected: tuple[float, float] | None = None,
+    term: Term | None = None,
 ) -> Program[Fired]:
     """Fire up to ``limit`` due windows; see ``Firing.fire_due``."""
     if expected is not None and not expected[0] <= now <= expected[1]:
         return Fired(now=now, next_fire_at=now)
-    rows = yield query("due_cursors", now=now, limit=limit)
+    if term is None:
+        rows = yield query("due_cursors", now=now, limit=limit)
+    else:
+        leads, rows = yield group(
+            query("hold_term", role=LEADER, session=term.session, term=term.number),
+            query("due_cursors", now=now, limit=limit),
+        )
+        if not leads:
+            return Fired(now=now, deposed=True)
     due = [(read_cursor(row), row[len(CURSOR)]) for row in rows]
     if not due:
         next_rows = yield query("next_fire")

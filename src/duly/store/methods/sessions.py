@@ -9,7 +9,7 @@ from duly.core.rules.firing import FireRules
 from duly.core.run import Cancelled, Claim, Failed, Lost, Outcome, Released
 from duly.store.codec import decode_words, encode_words
 from duly.store.statements import Program, query
-from duly.store.values import Beat, Held, Instance, Recovered, Settlement
+from duly.store.values import Beat, Held, Instance, Lease, Recovered, Settlement
 
 from .claiming import attach_definitions, read_claim
 from .definitions import Definitions
@@ -116,9 +116,18 @@ def list_instances(now: int) -> Program[list[Instance]]:
     ]
 
 
-def take_lease(now: int, role: str, session: int, lease_ms: int) -> Program[int | None]:
+def read_lease(now: int, role: str) -> Program[Lease | None]:
+    rows = yield query("read_lease", role=role)
+    return Lease(*rows[0]) if rows else None
+
+
+def release_lease(now: int, role: str, session: int) -> Program[None]:
+    yield query("release_lease", role=role, session=session, now=now)
+
+
+def take_lease(now: int, role: str, session: int, lease_ms: int, seize: bool = False) -> Program[int | None]:
     """Take or renew a role; the term grows whenever it changes hands."""
-    rows = yield query("take_lease", role=role, session=session, now=now, expires_at=now + lease_ms)
+    rows = yield query("take_lease", role=role, session=session, now=now, expires_at=now + lease_ms, seize=seize)
     if not rows:
         return None
     # A store that is restored from a backup has fewer ticks than somebody has seen.

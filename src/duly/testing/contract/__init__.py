@@ -40,6 +40,7 @@ from duly.testing.contract.dead import (  # noqa: E402
     TestOnDead,
     TestRedriving,
 )
+from duly.testing.contract.electing import TestElecting  # noqa: E402
 from duly.testing.contract.events import TestEvents  # noqa: E402
 from duly.testing.contract.firing import TestFiring, TestGrabbing  # noqa: E402
 from duly.testing.contract.fixtures import access, clock, trial  # noqa: E402
@@ -88,6 +89,7 @@ __all__ = [
     "TestComing",
     "TestConcurrencyLimits",
     "TestDeadLetters",
+    "TestElecting",
     "TestEnqueueing",
     "TestEvents",
     "TestExcludedWindows",

@@ -4,5 +4,5 @@ ON CONFLICT (role) DO UPDATE
 SET session = excluded.session,
     term = CASE WHEN l.session = excluded.session THEN l.term ELSE l.term + 1 END,
     expires_at = excluded.expires_at
-WHERE l.session = excluded.session OR l.expires_at < :now::bigint
+WHERE l.session = excluded.session OR l.expires_at < :now::bigint OR :seize::boolean
 RETURNING term

@@ -4,5 +4,5 @@ ON CONFLICT (role) DO UPDATE SET
     term = term + (session <> excluded.session),
     session = excluded.session,
     expires_at = excluded.expires_at
-WHERE session = excluded.session OR expires_at < :now
+WHERE session = excluded.session OR expires_at < :now OR :seize
 RETURNING term
