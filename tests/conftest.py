@@ -16,6 +16,7 @@ from tests.servers import (
     pgbouncer_server,
     postgres_server,
     ready_database,
+    redis_server,
     system_postgres,
     wheel_postgres,
     with_database,
@@ -72,6 +73,12 @@ def postgres_wheel_url() -> Iterator[str]:
 def pgbouncer_url(postgres_url: str) -> Iterator[str]:
     """A PgBouncer in transaction mode in front of `postgres_url`."""
     yield from _url_of("pgbouncer", pgbouncer_server(postgres_url))
+
+
+@pytest.fixture(scope="session")
+def redis_url() -> Iterator[str]:
+    """A Redis, or a Valkey, on a port of its own."""
+    yield from _url_of("redis", redis_server())
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ from psycopg import conninfo, sql
 from duly.store.postgres.limits import Limits
 from duly.store.postgres.migrating import prepare_schema
 
-NAMES = ("postgres", "postgres-wheel", "pgbouncer")
+NAMES = ("postgres", "postgres-wheel", "pgbouncer", "redis")
 """What DULY_TEST_REQUIRE may ask for."""
 
 _NOBODY = 65534
@@ -154,6 +154,19 @@ class Server:
         return (self.folder / "log").read_text(errors="replace")[-2000:]
 
 
+class RedisServer(Server):
+    """A Redis, or a Valkey."""
+
+    def _answers(self) -> bool:
+        place = urlsplit(self.url)
+        try:
+            with socket.create_connection((place.hostname or "", place.port or 0), timeout=2) as connection:
+                connection.sendall(b"PING\r\n")
+                return connection.recv(64).startswith(b"+PONG")
+        except OSError:
+            return False
+
+
 @contextmanager
 def postgres_server(
     *,
@@ -209,6 +222,18 @@ def pgbouncer_server(postgres_url: str, *, pool_size: int = 10) -> Iterator[Serv
         )
         url = urlunsplit(urlsplit(postgres_url)._replace(netloc=f"postgres@127.0.0.1:{port}"))
         yield from _running(Server([program, "-q", str(ini)], folder=folder, url=url))
+
+
+@contextmanager
+def redis_server() -> Iterator[Server]:
+    """Give a Redis, or a Valkey, that keeps nothing."""
+    program = shutil.which("valkey-server") or shutil.which("redis-server")
+    if program is None:
+        raise ServerAbsent("redis", "neither valkey-server nor redis-server is installed")
+    with _folder("duly-redis-") as folder:
+        port = free_port()
+        command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
+        yield from _running(RedisServer(command, folder=folder, url=f"redis://127.0.0.1:{port}/0"))
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from duly.core.errors import OutcomeUnknown, StoreError, StoreUnavailable
 from duly.core.run import Run
 from duly.core.schedule import Schedule
 from duly.core.timing import Timing
+from duly.engine.election import Ballot
 from duly.engine.instance import Instance, World
 from duly.engine.registry import Registry, make_handler
 from duly.runtime.chance import Chance
@@ -146,6 +147,7 @@ class Lab:
         recorder: Recorder | None = None,
         name: str | None = None,
         clock: Clock | None = None,
+        ballot: Ballot | None = None,
     ) -> Instance:
         world = World(
             store=store or self.store,  # type: ignore[arg-type]  # it quacks
@@ -154,6 +156,7 @@ class Lab:
             chance=self.chance,
             observers=Observers([recorder or self.recorder]),
             heartbeat_thread=False,
+            ballot=None if ballot is None else Watched(ballot, self.clock),
         )
         instance = Instance(
             world, registry or self.registry, roles=roles, name=name or f"i{len(self.instances)}", version="test"

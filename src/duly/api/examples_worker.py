@@ -48,6 +48,8 @@ ANSWERS: Mapping[str, Any] = {
                 "jobs": ["nightly-report"],
                 "startedAt": "2026-11-16T08:00:00Z",
                 "leaseUntil": "2026-11-16T12:00:15Z",
+                "leader": True,
+                "term": 3,
             }
         ],
         "nextCursor": None,

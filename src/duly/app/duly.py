@@ -31,6 +31,7 @@ from duly.workflow.handling import workflow_handler
 from duly.workflow.world import World as WorkflowWorld
 
 from .audits import Audits
+from .ballots import make_ballot
 from .building import Builder
 from .calendars import Calendars
 from .credentials import Keys
@@ -317,6 +318,7 @@ class Duly(Declaring):
             chance=self._chance,
             observers=self._observers,
             heartbeat_thread=isinstance(self._clock, SystemClock),
+            ballot=await make_ballot(self.settings, self._store, stack),
         )
         instance = Instance(world, self._registry, roles=self._roles, name=self.name, version=VERSION)
         instance.on_ended(self.runs.ended)

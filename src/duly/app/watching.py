@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from duly.core.errors import DulyError
 from duly.runtime.events import Observer
-from duly.store.values import Instance, Load
+from duly.store.values import LEADER, Instance, Lease, Load
 from duly.workflow.definition import Workflow
 
 from .duly import Duly
@@ -37,6 +37,12 @@ def store_name(app: Duly) -> str:
 async def live_instances(app: Duly) -> list[Instance]:
     """Every process on this store whose lease holds."""
     return await app._store.list_instances()
+
+
+async def leader_lease(app: Duly) -> Lease | None:
+    """Who fires, where one leader does; None while nobody leads."""
+    lease = await app._store.read_lease(LEADER)
+    return None if lease is None or lease.expires_at < await app._store.now() else lease
 
 
 def own_jobs(app: Duly) -> frozenset[str]:

@@ -132,7 +132,22 @@ def _instances(seen: Survey) -> Iterator[Finding]:
     for role, loss in (("scheduler", "nothing fires"), ("worker", "nothing runs")):
         if role not in roles:
             yield Finding("warn", "instances", f"none of them is a {role}: {loss}", f"start one: duly {role}")
+    yield from _leader(seen)
     yield from _differences(seen.instances)
+
+
+def _leader(seen: Survey) -> Iterator[Finding]:
+    """Who leads, where instances elect a leader."""
+    lease = seen.leader
+    if lease is None:
+        return
+    names = [instance.name for instance in seen.instances if instance.session == lease.session]
+    if lease.expires_at >= seen.now:
+        yield Finding("ok", "leader", f"{names[0] if names else 'an instance that is gone'}, term {lease.term}")
+    else:
+        words = f"nobody leads; the last lease ran out {relative(lease.expires_at, seen.now)}, in term {lease.term}"
+        advice = "fine if no instance has `election` set any more; else their log says why none of them leads"
+        yield Finding("warn", "leader", words, advice)
 
 
 def _differences(instances: list[Instance]) -> Iterator[Finding]:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from duly.core.instants import to_datetime
 from duly.core.switch import FiringState
 from duly.store.statements import Program, query
-from duly.store.values import Instance
+from duly.store.values import LEADER, Instance, Lease
 
 from .keys import list_keys
-from .sessions import list_instances
+from .sessions import list_instances, read_lease
 from .switching import firing_state
 
 
@@ -26,6 +26,7 @@ class Survey:
     firing: FiringState
     keys: int
     """Keys of the API that are good now; -1 while none was ever made."""
+    leader: Lease | None = None
 
 
 def survey(now: int) -> Program[Survey]:
@@ -36,4 +37,5 @@ def survey(now: int) -> Program[Survey]:
     state = yield from firing_state(now)
     keys = yield from list_keys(now)
     good = sum(key.is_good(to_datetime(now)) for key in keys)
-    return Survey(now, fires[0][0], {row[0]: row[1] for row in unknown}, instances, state, good if keys else -1)
+    leader = yield from read_lease(now, LEADER)
+    return Survey(now, fires[0][0], {row[0]: row[1] for row in unknown}, instances, state, good if keys else -1, leader)
