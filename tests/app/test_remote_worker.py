@@ -10,7 +10,7 @@ import pytest
 
 from duly import Cron, Duly, Fatal, Jobs, RemoteWorker, Retry, RunContext, RunStatus, Snooze
 from duly.api.application import application
-from duly.core.errors import ConfigurationError, ServerUnreachable
+from duly.core.errors import ConfigurationError, NotAuthorised, ServerUnreachable
 from tests.app.conftest import MakeApp
 
 
@@ -21,9 +21,9 @@ async def server(make_app: MakeApp) -> AsyncIterator[Duly]:
         yield app
 
 
-def works(server: Duly, jobs: Jobs | Duly) -> RemoteWorker:
+def works(server: Duly, jobs: Jobs | Duly, key: str | None = None) -> RemoteWorker:
     transport = httpx2.ASGITransport(app=application(server))
-    return RemoteWorker("http://duly", jobs, transport=transport, name="far")
+    return RemoteWorker("http://duly", jobs, transport=transport, name="far", key=key)
 
 
 async def test_handlers_of_every_kind_run_and_end_by_the_same_rules(server: Duly) -> None:
@@ -93,6 +93,29 @@ async def test_a_stop_gives_back_what_does_not_end_in_time(server: Duly) -> None
     assert "far" not in {instance.name for instance in await server._store.list_instances()}
 
 
+async def test_an_end_that_the_server_does_not_take_for_now_is_reported_again(server: Duly) -> None:
+    """A key that is not taken, a rate that is used up, a server behind that is away: success stays success."""
+    jobs, refusals = Jobs(), list[int]()
+
+    @jobs.job("noop")
+    async def noop() -> str:
+        return "done"
+
+    inner = application(server)
+
+    async def away(scope: Any, receive: Any, send: Any) -> None:
+        if scope["path"].endswith("/complete") and len(refusals) < 3:
+            refusals.append((401, 429, 502)[len(refusals)])
+            await send({"type": "http.response.start", "status": refusals[-1], "headers": [(b"retry-after", b"99")]})
+            await send({"type": "http.response.body", "body": b"{}"})
+        else:
+            await inner(scope, receive, send)
+
+    async with RemoteWorker("http://duly", jobs, transport=httpx2.ASGITransport(app=away)):
+        ended = await server.runs.wait((await server.enqueue("noop")).id, timeout=20)
+    assert (ended.status, ended.result, len(refusals)) == (RunStatus.COMPLETED, "done", 3)
+
+
 async def test_an_app_brings_its_lifespan_and_middleware_and_its_store_stays_closed(server: Duly) -> None:
     around: list[str] = []
 
@@ -115,6 +138,19 @@ async def test_an_app_brings_its_lifespan_and_middleware_and_its_store_stays_clo
     async with works(server, app):
         await server.runs.wait((await server.enqueue("noop")).id, timeout=20)
     assert around == ["begin", "pool", "end"]
+
+
+async def test_a_key_with_the_scope_of_a_worker_works_for_everybody_and_others_are_refused(server: Duly) -> None:
+    jobs = Jobs()
+    jobs.job("noop")(_noop)
+    reader = await server.keys.create("reader", scopes=["read"])
+    worker = await server.keys.create("gpu", scopes=["worker"], tenant="acme")
+    for key in (None, reader.text):
+        with pytest.raises(NotAuthorised):
+            await works(server, jobs, key).start()
+    async with works(server, jobs, worker.text):
+        run = await server.enqueue("noop", tenant="globex")
+        assert (await server.runs.wait(run.id, timeout=20)).status is RunStatus.COMPLETED
 
 
 async def test_a_worker_without_jobs_or_server_says_so() -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 import msgspec
 
-from duly.core.errors import LeaseLost, OutcomeUnknown, ServerError, StoreUnavailable
+from duly.core.errors import DulyError, Invalid, LeaseLost, OutcomeUnknown, StoreError, StoreUnavailable
 from duly.core.policy import Retry
 from duly.core.rules.suspects import ONE, Room
 from duly.core.run import Cancelled, Claim, Completed, Failed, Lost, Outcome, Released, RunStatus, Snoozed, Suspended
@@ -79,7 +79,7 @@ class RemoteStore:
                     raise StoreUnavailable("there is no session yet")
                 body = {"session": session, "jobs": self._jobs, "limit": 0, "waitSeconds": LISTEN_FOR}
                 changed = (await self._client.worker.claim(body))["changed"]
-            except (ServerError, StoreUnavailable, LeaseLost, OutcomeUnknown):  # the heartbeat deals with it
+            except DulyError:  # the heartbeat deals with it
                 await self._clock.wait(asyncio.Event(), RETRY_AFTER)
                 continue
             for topic in changed:
@@ -185,10 +185,15 @@ class RemoteStore:
 
 @contextmanager
 def _as_a_store() -> Iterator[None]:
-    """A server that does not answer is to the engine what a store is that does not."""
+    """A server that does not answer, or not to us for now, is to the engine what a store is that does not.
+
+    Only what it refuses for what it is, or because the lease is lost, is refused for good.
+    """
     try:
         yield
-    except ServerError as error:
+    except (Invalid, LeaseLost, StoreError):
+        raise
+    except DulyError as error:
         raise OutcomeUnknown(error.message, **error.details) from error
 
 

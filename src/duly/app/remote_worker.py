@@ -25,6 +25,8 @@ from .remote_store import RemoteStore
 from .signals import until_signalled
 
 _log = logging.getLogger("duly.remote")
+BEAT_WITHIN = 5.0
+"""Seconds that one heartbeat may take: another one has to follow before the lease is over."""
 
 
 class RemoteWorker:
@@ -108,7 +110,7 @@ class RemoteWorker:
 
         app = self._app
         client = await stack.enter_async_context(AsyncClient(self._server, key=self._key, transport=self._transport))
-        beating = stack.enter_context(Client(self._server, key=self._key, tries=1))
+        beating = stack.enter_context(Client(self._server, key=self._key, tries=1, timeout=BEAT_WITHIN))
         if app._lifespan is not None:
             self._registry.around.state = await enter_lifespan(app._lifespan, app, stack)
         app._telling.start()
