@@ -77,6 +77,12 @@ def test_a_backfill_is_foretold_made_and_looked_at(anywhere: Duly) -> None:
     wrong = anywhere("schedule", "backfill", "daily", "--from", "2026-03-01", "--to", "2026-03-05T00:00:00Z")
     assert (wrong.exit_code, wrong.stderr.startswith("duly: --from is '2026-03-01'")) == (2, True), wrong.stderr
     assert anywhere("schedule", "backfill", "nobody", *PAST).exit_code == 3
+    slow = anywhere("schedule", "backfill", "daily", *PAST, "--rate", "0")
+    assert slow.stderr.startswith("duly: --rate is 0; expected a number from 1/60"), slow.stderr
+    turned = anywhere("schedule", "backfill", "daily", "--from", PAST[3], "--to", PAST[1])
+    assert "--to is 2026-03-01T00:00:00+00:00; expected an instant that is not before --from" in turned.stderr
+    looked = anywhere("schedule", "preview", "--every", "1h", "--after", "now")
+    assert looked.stderr.startswith("duly: --after is 'now'")
 
 
 def test_the_trail_says_who_did_it(anywhere: Duly, store_user: str | None) -> None:

@@ -27,7 +27,8 @@ _IN_MESSAGES = {
             "start_at", "end_at", "run_at", "on_past", "min_ms", "max_ms", "max_runs", "max_queued", "max_concurrent",
             "pause_after_failures", "fire_current_window", "fairness_key", "strict_fields", "after_completion",
             "owner_id", "tenant_id", "correlation_id", "client_request_id", "every_ms", "interval_minutes",
-            "created_by", "max_running", "newest_first", "exclude_dates", "unique_for", "on_conflict",
+            "created_by", "max_running", "newest_first", "exclude_dates", "rate_per_second", "unique_for",
+            "on_conflict",
         )
     },
 }  # fmt: skip

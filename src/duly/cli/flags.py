@@ -15,6 +15,7 @@ from .failing import Refused
 from .formats import Unreadable, read_documents
 from .inputs import read_json, read_text
 
+_QUOTED = re.compile(r"'(from|to)'")
 _FIRST_WORD = re.compile(r"(\w+) is ")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -153,6 +154,7 @@ def named_as(**flags: str) -> Iterator[None]:
         found = _FIRST_WORD.match(error.message)
         if found is not None and found[1] in flags:
             error.message = flags[found[1]] + error.message[found.end(1) :]
+        error.message = _QUOTED.sub(lambda quoted: flags.get(quoted[1], quoted[0]), error.message)
         raise
 
 

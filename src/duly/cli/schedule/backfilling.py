@@ -18,7 +18,8 @@ from duly.cli.times import instant_ms, local, relative, system_now
 from .views import show_windows
 
 LOOK_EVERY = 0.5
-_NAMES = {"from": "--from", "to": "--to", "ratePerSecond": "--rate", "payload": "--payload"}
+_RATE = {"ratePerSecond": "--rate", "rate_per_second": "--rate"}
+_NAMES = {"from": "--from", "to": "--to", "payload": "--payload", **_RATE}
 
 
 @click.command()

@@ -8,7 +8,7 @@ import click
 
 from duly.cli.backend import backend, take
 from duly.cli.failing import Refused
-from duly.cli.flags import DATES, TIMING, body_of, told_in_flags, with_flags
+from duly.cli.flags import DATES, TIMING, body_of, named_as, told_in_flags, with_flags
 from duly.cli.options import common_options, output_options
 from duly.cli.printing import printer
 
@@ -70,6 +70,6 @@ def preview(ref: str | None, count: int, after: str | None, **flags: Any) -> Non
         show_windows(windows, schedule["timezone"])
         return
     body |= {"count": count} | ({} if after is None else {"after": after})
-    with told_in_flags(), backend(looks="calendars" in body) as reach:
+    with told_in_flags(), named_as(after="--after"), backend(looks="calendars" in body) as reach:
         windows = reach.preview(body)
     show_windows(windows, windows["timezone"])
