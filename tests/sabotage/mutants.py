@@ -365,4 +365,40 @@ MUTANTS = (
         (("src/duly/store/sqlite/connecting.py", "    _create_for_us_alone(path)\n", ""),),
         (("tests/store/sqlite/test_connecting.py", "-k", "not_for_others"),),
     ),
+    Mutant(
+        "everybody-sees-everything",
+        "what an owner asks for is not narrowed to what is theirs",
+        (("src/duly/store/narrowing.py", '"tenant": whose.tenant, "owner": whose.owner}', "}"),),
+        (("tests/api/test_auth.py", "-k", "404 or list or many"),),
+    ),
+    Mutant(
+        "operations-touch-everything",
+        "an operation that a janitor carries on is not kept to whom it was begun by",
+        (("src/duly/store/bound/operations.py", "if progress.whose is None else self.seen_by(progress.whose)", ""),),
+        ((CONTRACT[0], "-k", "sqlite-memory and Owning"),),
+    ),
+    Mutant(
+        "any-key-will-do",
+        "a key is known by its id alone",
+        (("src/duly/app/credentials.py", "or not right or not", "or not"),),
+        (("tests/api/test_auth.py", "-k", "bad_key"),),
+    ),
+    Mutant(
+        "no-scopes",
+        "a credential may do anything",
+        (("src/duly/api/auth/guard.py", "if not caller.may(needed):", "if False:"),),
+        (("tests/api/test_auth.py", "-k", "403"),),
+    ),
+    Mutant(
+        "in-any-name",
+        "an owner may create in the name of another",
+        (("src/duly/app/owning.py", "if given and given != mine:", "if False:"),),
+        (("tests/api/test_auth.py", "-k", "belongs_to_the_caller"),),
+    ),
+    Mutant(
+        "tokens-as-they-come",
+        "instants of a token are taken as the library takes them",
+        (("src/duly/api/auth/jwt.py", "if not all(_is_instant(at) for at in (exp, iat, nbf)):", "if False:"),),
+        (("tests/api/test_jwt.py", "-k", "bad_tokens"),),
+    ),
 )
