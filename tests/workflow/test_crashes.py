@@ -1,0 +1,46 @@
+"""Workflows whose process is killed, with SIGKILL: between steps, inside one, in the middle of the undo."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.processes.conftest import alone
+
+__all__ = ["alone"]
+PROGRAM = Path(__file__).with_name("crashing.py")
+
+
+@pytest.mark.timeout(180)
+def test_h1_h2_i2_killed_anywhere_what_was_recorded_is_not_done_again(url: str, tmp_path: Path, alone: None) -> None:
+    diary = tmp_path / "diary"
+
+    def run_until(place: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [sys.executable, str(PROGRAM), url, str(diary), place],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            capture_output=True,
+            text=True,
+            timeout=80,
+            check=False,
+        )
+
+    for place in ("before C", "inside C", "inside undo-B-b"):
+        assert run_until(place).returncode == -signal.SIGKILL, place
+    done = run_until("nowhere")
+    id, status, error = done.stdout.strip().split(" ", 2)
+    assert (status, error.startswith("ValueError: it went wrong at 0.")) == ("failed", True), done
+    written = [tuple(line.split()) for line in diary.read_text().splitlines()]
+    assert written == [
+        ("A", f"{id}:1"),
+        ("B", f"{id}:2"),
+        ("C", f"{id}:3"),
+        ("C", f"{id}:3"),
+        ("undo-C-c", f"{id}:-1"),
+        ("undo-B-b", f"{id}:-2"),
+        ("undo-B-b", f"{id}:-2"),
+        ("undo-A-a", f"{id}:-3"),
+    ]
