@@ -385,12 +385,19 @@ class Model(
                     if unknown is not None:
                         raise unknown
             except DulyError:
-                vars(self).update(before)
+                self._restore(before)
                 raise
         if changed is not None:
             self._apply(changed, now)
             schedule = Schedule(self.facts[schedule.id], self._definition(schedule.id), self.cursors[schedule.id])
         return schedule
+
+    def _restore(self, before: Mapping[str, dict[Any, Any]]) -> None:
+        """Undo, in the very rows: one that sees only what is an owner's shares them with the whole model."""
+        for name, rows in before.items():
+            kept: dict[Any, Any] = getattr(self, name)
+            kept.clear()
+            kept.update(rows)
 
     def _apply(self, changed: Change, now: int) -> None:
         before = self._schedule(changed.facts.id)
@@ -669,7 +676,7 @@ class Model(
                 self._use_lane(tenant, owner, singleton)
             return [self._enqueue(request, terms) for request in requests]
         except DulyError:
-            vars(self).update(before)
+            self._restore(before)
             raise
 
     def _enqueue(self, request: NewRequest, terms: Mapping[tuple[str, str, str], Singleton]) -> Run:

@@ -681,6 +681,7 @@ class Script:
         position = draw.randrange(5)
         sends: dict[str, Call] = {
             "signal": lambda store: store.signal_run(run_id, "go", "1"),
+            "cancel softly": lambda store: store.cancel_softly(run_id),
             "publish e": lambda store: store.publish_event("e", None),
             "end task": lambda store: store.end_task(run_id, position, result="2", error=None),
         }

@@ -112,6 +112,9 @@ class StepsModel:
     async def signal_run(self, run_id: str, name: str, body: str | None) -> bool:
         return self._send(run_id, StepKind.SIGNAL, name, body, None)
 
+    async def cancel_softly(self, run_id: str) -> bool:
+        return self._send(run_id, StepKind.CANCEL, "", None, None)
+
     def _send(self, run_id: str, kind: StepKind, name: str, body: str | None, error: str | None) -> bool:
         run = self.runs.get(run_id)
         if run is None or not run.job.startswith(WORKFLOW):

@@ -16,6 +16,7 @@ LINES = {"S0": 38, "S1": 28, "S2": 50, "S3": 78, "S4": 46}
 
 SCENARIOS = (
     "C1 C2 C3 C4 C5 C6 C7 C8 D1 D2 D3 D4 D5 D6 E8 F1 F2 F3 F4 F5 F6 F8 F9 F10 G1 G3 G4 G5 I9 I10 I11 J1 J2 J3 J4 K2 K5"
+    " H1 H2 H3 H4 H5 H6 H7 H8 H9 H10 H11 H12 H13 H14 H15 H16 I1 I2 I3 I4 I5 I6 I7 I8"
 ).split()
 OPEN = re.compile(r"open: issue (\d+)")
 TEST = re.compile(r"`([^`]+\.py(?:::\w+)+)`")

@@ -379,12 +379,12 @@ async def test_i7_a_cancel_reaches_children_and_i6_nothing_brings_it_back(app: D
     async with app:
         run = await app.workflows.start("root")
         await until(lambda: suspended(app, run.id))
-        children = list((await app.runs.list(job="workflow:leaf@1")).items)
+        children = (await app.runs.list(workflow="leaf")).items
         await until(lambda: all_suspended(app, [r.id for r in children]))
         cancelled = await app.runs.cancel(run.id)
         assert cancelled.status is RunStatus.CANCELLED
-        awaited = [r for r in (await app.runs.list(job="workflow:leaf@1")).items if r.status is RunStatus.CANCELLED]
-        assert awaited
+        below = (await app.runs.list(workflow="leaf")).items
+        assert [leaf.status for leaf in below] == [RunStatus.CANCELLED] * 2
         with pytest.raises(DulyError):
             await app.workflows.signal(run.id, "x")
 
@@ -489,3 +489,76 @@ async def test_a_sleep_until_an_instant_that_is_past_goes_on_at_once(app: Duly) 
 
     async with app:
         assert (await ended(app, await app.workflows.start("late"))).result == "on"
+
+
+async def test_h12_fail_fast_cancels_the_siblings(app: Duly) -> None:
+    @app.workflow("part")
+    async def part(ctx: WorkflowContext, input: int) -> int:
+        if input == 0:
+            raise ValueError("the first is bad")
+        await ctx.sleep(days=1)
+        return input
+
+    @app.workflow("hasty")
+    async def hasty(ctx: WorkflowContext) -> str:
+        try:
+            await ctx.all("part", [0, 1, 2], mode="fail_fast")
+        except duly.StepFailed as error:
+            return error.error
+        return "never"
+
+    async with app:
+        assert (await ended(app, await app.workflows.start("hasty"))).result == "ValueError: the first is bad"
+        parts = (await app.runs.list(workflow="part")).items
+        ends = [(await ended(app, one)).status for one in parts]
+    assert sorted(ends) == ["cancelled", "cancelled", "failed"]
+
+
+async def test_i5_a_cancel_may_undo_first_and_i4_a_plain_one_undoes_nothing(make_app: MakeApp) -> None:
+    undone: list[str] = []
+
+    def declare(app: Duly) -> Duly:
+        @app.workflow("leaf")
+        async def leaf(ctx: WorkflowContext) -> None:
+            await ctx.sleep(days=1)
+
+        @app.workflow("trip")
+        async def trip(ctx: WorkflowContext) -> None:
+            for name in ("flight", "hotel"):
+                await ctx.step(name, str.upper, name, compensate=undone.append)
+            await ctx.child("leaf")
+
+        return app
+
+    async with declare(make_app()) as app:
+        soft, plain = [await app.workflows.start("trip") for _ in range(2)]
+        await until(lambda: all_suspended(app, [soft.id, plain.id]))
+        assert (await app.workflows.cancel(plain.id)).status is RunStatus.CANCELLED
+        assert undone == []
+    async with declare(make_app()) as app:
+        await app.workflows.cancel(soft.id, compensate=True)
+        await app.workflows.cancel(soft.id, compensate=True)
+        end = await ended(app, soft)
+        assert (end.status, end.reason) == (RunStatus.CANCELLED, "cancel_requested")
+        assert undone == ["HOTEL", "FLIGHT"]
+        leaves = [await ended(app, one) for one in (await app.runs.list(workflow="leaf")).items]
+        assert {leaf.status for leaf in leaves} == {RunStatus.CANCELLED}
+        assert (await app.workflows.cancel(soft.id, compensate=True)).status is RunStatus.CANCELLED
+
+
+async def test_i8_a_workflow_that_takes_too_long_ends_with_all_below_it(app: Duly) -> None:
+    @app.workflow("below")
+    async def below(ctx: WorkflowContext) -> None:
+        await ctx.sleep(days=1)
+
+    @app.workflow("endless", execution_timeout=0.3)
+    async def endless(ctx: WorkflowContext) -> None:
+        ctx.start_child("below")
+        await ctx.child("below")
+
+    async with app:
+        end = await ended(app, await app.workflows.start("endless"))
+        assert end.status is RunStatus.FAILED
+        assert "took longer than its timeout of 0.3 s" in (end.error_message or "")
+        children = [await ended(app, one) for one in (await app.runs.list(workflow="below")).items]
+    assert [child.status for child in children] == [RunStatus.CANCELLED] * 2

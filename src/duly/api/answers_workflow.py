@@ -15,7 +15,7 @@ def step_answer(run_id: str, step: Step) -> StepAnswer:
     return {
         "id": f"{run_id}:{step.position}",
         "position": step.position,
-        "kind": step.kind.value,
+        "kind": step.kind.value,  # type: ignore[typeddict-item]  # a cancel is a message only
         "name": step.name,
         "status": step.status.value,
         "attempt": step.attempt,

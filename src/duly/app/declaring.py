@@ -106,13 +106,15 @@ class Declaring(ABC):
         *,
         version: str = "1",
         updates: Mapping[str, Callable[[Any], Any]] | None = None,
+        execution_timeout: float | None = None,
         cron: str | Cron | None = None,
         every: str | Every | None = None,
         timezone: str | None = None,
         **options: Unpack[JobOptions],
     ) -> Callable[[Callable[..., Coroutine[Any, Any, Any]]], Workflow]:
         """Register ``async def body(ctx, input)`` as a version of a workflow; with ``cron`` or ``every`` also declare a
-        schedule of the same key that starts it. ``updates`` are the functions that check an update by name."""
+        schedule of the same key that starts it. ``updates`` are the functions that check an update by name,
+        ``execution_timeout`` is how many seconds a run may take in all, with its sleeps."""
         if callable(name):
             raise ConfigurationError("@app.workflow needs parentheses: write @app.workflow() or @app.workflow('name')")
         check_words("workflow", options, JOB_WORDS)
@@ -122,7 +124,7 @@ class Declaring(ABC):
 
         def register(function: Callable[..., Coroutine[Any, Any, Any]]) -> Workflow:
             title = name or getattr(function, "__name__", "workflow").replace("_", "-")
-            made = make_workflow(title, version, function, updates)
+            made = make_workflow(title, version, function, updates, timeout_in_ms(execution_timeout))
             schedule = {"key": title, **options, "timing": timing, "workflow": title}
             self._declare(Declaration(made, None if timing is None else schedule))
             return made

@@ -136,6 +136,7 @@ class SyncWorkflows(_Side):
     start = _Twin(WorkflowRuns.start)
     signal = _Twin(WorkflowRuns.signal)
     update = _Twin(WorkflowRuns.update)
+    cancel = _Twin(WorkflowRuns.cancel)
     signal_with_start = _Twin(WorkflowRuns.signal_with_start)
     query = _Twin(WorkflowRuns.query)
     steps = _Twin(WorkflowRuns.steps)

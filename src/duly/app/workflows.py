@@ -102,6 +102,20 @@ class WorkflowRuns:
         self._runs._wake()
         return Update(True)
 
+    async def cancel(self, run: str, *, compensate: bool = False) -> Run:
+        """Cancel a run and all below it; with ``compensate``, undo first what its steps did. Twice is harmless."""
+        run_id = await self._resolve(run)
+        if not compensate:
+            return await self._runs.cancel(run_id)
+        found = await self._store.get_run(run_id)
+        if found is None or found.workflow is None:
+            await self._raise_why(run, run_id)
+        await self._store.cancel_softly(run_id)
+        self._runs._wake()
+        after = await self._store.get_run(run_id)
+        assert after is not None
+        return after
+
     async def signal_with_start(
         self, workflow: str | Workflow, name: str, payload: Any = None, *, id: str, input: Any = None
     ) -> Run:

@@ -26,6 +26,8 @@ class StepKind(StrEnum):
     VALUE = "value"
     PATCH = "patch"
     UNDO = "undo"
+    CANCEL = "cancel"
+    """A message only: stop, and undo what was done."""
 
 
 class StepStatus(StrEnum):

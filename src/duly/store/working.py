@@ -107,6 +107,10 @@ class Stepping(Protocol):
         """Send a signal to an open run and wake it; False if there is no such run."""
         ...
 
+    async def cancel_softly(self, run_id: str) -> bool:
+        """Tell an open run to undo what it did and to end as cancelled; False if there is no such run."""
+        ...
+
     async def publish_event(self, name: str, body: str | None) -> int:
         """Tell every run that waits for this event; answer how many."""
         ...

@@ -51,6 +51,7 @@ class News:
     steps: dict[int, Step] = field(default_factory=dict)
     published: dict[str, str] = field(default_factory=dict)
     children: list[Any] = field(default_factory=list)
+    cancels: list[str] = field(default_factory=list)
 
 
 class Body:
@@ -60,6 +61,7 @@ class Body:
         self.run_id = run_id
         self.loop = BodyLoop()  # type: ignore[abstract]  # what it lacks, it refuses by name
         self.now = now
+        self.began = now
         self.news = News()
         self.waiting: dict[int, Ask] = {}
         self.done: list[Done] = []

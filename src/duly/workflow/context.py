@@ -190,7 +190,7 @@ class WorkflowContext:
     ) -> list[Any]:
         """Start a workflow once for each input; their answers in the order of the inputs.
 
-        ``wait_all`` raises GatherFailed with all failures, ``fail_fast`` raises at the first.
+        ``wait_all`` raises GatherFailed with all failures, ``fail_fast`` raises at the first and cancels the others.
         """
         if mode not in ("wait_all", "fail_fast"):
             raise ValidationFailed(f"mode is {mode!r}; expected wait_all or fail_fast", field="mode", got=mode)
@@ -199,7 +199,11 @@ class WorkflowContext:
             ids.append(self._child_id())
             waits.append(self.child(workflow, input))
         if mode == "fail_fast":
-            return list(await asyncio.gather(*waits))
+            try:
+                return list(await asyncio.gather(*waits))
+            except StepFailed:
+                self._body.news.cancels += ids
+                raise
         ends = await asyncio.gather(*waits, return_exceptions=True)
         failures = [
             (index, ids[index], end.error if isinstance(end, StepFailed) else str(end))

@@ -27,6 +27,8 @@ class Workflow:
     function: Callable[..., Coroutine[Any, Any, Any]]
     input: Any = Any
     takes_input: bool = True
+    timeout_ms: int | None = None
+    """How long a run may take in all, sleeps included."""
     updates: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     """What checks an update before the run hears of it, by name."""
 
@@ -56,7 +58,11 @@ class Workflow:
 
 
 def make_workflow(
-    name: str, version: str, function: Any, updates: Mapping[str, Callable[[Any], Any]] | None = None
+    name: str,
+    version: str,
+    function: Any,
+    updates: Mapping[str, Callable[[Any], Any]] | None = None,
+    timeout_ms: int | None = None,
 ) -> Workflow:
     """Look at a function once, when it is declared, and say what is wrong with it."""
     check_job_name(name)
@@ -88,7 +94,7 @@ def make_workflow(
     for update, check in (updates or {}).items():
         if not callable(check):
             raise ConfigurationError(f"workflow {name!r}: update {update!r} is {check!r}; expected a function")
-    return Workflow(name, version, function, kind, len(parameters) == 2, dict(updates or {}))
+    return Workflow(name, version, function, kind, len(parameters) == 2, timeout_ms, dict(updates or {}))
 
 
 class Workflows:

@@ -87,26 +87,67 @@ class Stint:
 
     async def _go_on(self, body: Body, journal: Journal) -> Outcome | Any:
         while True:
-            if body.broken is None:
+            if body.broken is None and not self._is_to_stop():
                 self._feed_what_has_come(body)
             if body.broken is not None:
                 return Failed(describe(body.broken), fatal=True, cause=body.broken)
             assert body.task is not None
+            if self._is_over(body):
+                return await self._give_up(body)
             if not await self._record(body):
                 return Cancelled()
+            if self._is_to_stop():
+                return await self._stop(body, journal)
             if body.task.done():
                 return await self._end(body, journal, body.task)
             self._begin(body)
             if self._begun:
                 await self._wait_for_one(body)
                 continue
-            wake_at = min((a.step.due_at for a in body.waiting.values() if a.step.due_at is not None), default=None)
+            wake_at = min((at for at in self._dues(body) if at is not None), default=None)
             if wake_at is not None and wake_at <= self.now():
                 continue
             if not body.waiting:
                 return Failed("the body waits for nothing that duly knows of; await ctx.step, ctx.sleep, …", fatal=True)
             if not self._can_be_delivered(body):
                 return Suspended(wake_at, self._seen)
+
+    # What ends it from outside: a cancel, or its own time.
+
+    def _is_to_stop(self) -> bool:
+        return any(message.kind is StepKind.CANCEL for message in self._messages)
+
+    async def _stop(self, body: Body, journal: Journal) -> Outcome:
+        """Undo what was done, and end as cancelled. The message stays: another worker goes on from where this was."""
+        await self._cancel_children(body)
+        undone = await self._undo(body, journal, StepFailed(self._workflow.name, "cancelled"))
+        if isinstance(undone, Suspended):
+            return undone
+        await self._world.cancel(self._run.id)  # also what is below and nobody waits for
+        return Cancelled()
+
+    def _is_over(self, body: Body) -> bool:
+        over = self._over_at(body)
+        return over is not None and over <= self.now() and body.task is not None and not body.task.done()
+
+    def _over_at(self, body: Body) -> int | None:
+        timeout = self._workflow.timeout_ms
+        return None if timeout is None else body.began + timeout
+
+    async def _give_up(self, body: Body) -> Outcome:
+        """Its time is over: cancel all below, and fail."""
+        await self._world.cancel(self._run.id)
+        limit = (self._workflow.timeout_ms or 0) / 1000
+        return Failed(f"the workflow took longer than its timeout of {limit:g} s", fatal=True)
+
+    async def _cancel_children(self, body: Body) -> None:
+        for ask in body.waiting.values():
+            if isinstance(ask.work, ChildWork):
+                await self._world.cancel(ask.work.id)
+
+    def _dues(self, body: Body) -> list[int | None]:
+        doing = set(self._begun.values())
+        return [self._over_at(body), *(a.step.due_at for p, a in body.waiting.items() if p not in doing)]
 
     # What has come: messages, and instants.
 
@@ -174,11 +215,7 @@ class Stint:
 
     async def _wait_for_one(self, body: Body) -> None:
         """Wait until something that is being done has ended, or until an instant has come that the body waits for."""
-        dues = [
-            a.step.due_at
-            for p, a in body.waiting.items()
-            if a.step.due_at is not None and p not in self._begun.values()
-        ]
+        dues = [at for at in self._dues(body) if at is not None]
         patience = max(0.0, (min(dues) - self.now()) / 1000) if dues else None
         changed = asyncio.Event()
         tasks = list(self._begun)
@@ -214,6 +251,8 @@ class Stint:
         """Write what is new; False if a cancel was asked for."""
         self._children += self._new_children(body)
         news = body.news
+        for id in news.cancels:  # before it is recorded why: a crash in between does it again
+            await self._world.cancel(id)
         first = START in news.steps
         if not (news.steps or news.published or self._taken or self._children):
             return True

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from duly.config import Settings
 from duly.core.errors import OutcomeUnknown, StoreUnavailable
+from duly.core.run import Run
 from duly.core.schedule import DEFAULT_QUEUE, DEFAULT_TIMEOUT_MS
 from duly.core.steps import Journal, Recorded
 from duly.engine.context import RunContext
@@ -23,6 +25,12 @@ LONGEST_BACKOFF = 2.0
 log = logging.getLogger("duly.workflow")
 
 
+class Steps(Stepping, Protocol):
+    """What a stint asks of the store."""
+
+    async def request_cancel(self, run_id: str) -> Run | None: ...
+
+
 class World:
     """Shared by all stints of an app: records of many runs become one transaction."""
 
@@ -30,7 +38,7 @@ class World:
     timeout_ms = DEFAULT_TIMEOUT_MS
 
     def __init__(
-        self, store: Stepping, settings: Settings, clock: Clock, registry: Registry, on_children: Callable[[], None]
+        self, store: Steps, settings: Settings, clock: Clock, registry: Registry, on_children: Callable[[], None]
     ) -> None:
         self._store = store
         self.clock = clock
@@ -60,6 +68,10 @@ class World:
                 log.warning("steps of %d runs wait to be recorded: %s", len(records), error)
                 await self.clock.wait(never, backoff)
                 backoff = min(LONGEST_BACKOFF, backoff * 2)
+
+    async def cancel(self, run_id: str) -> None:
+        """Cancel a run and all below it; harmless when it has ended."""
+        await self._store.request_cancel(run_id)
 
     async def read_journal(self, run_id: str) -> Journal:
         return await self._store.read_journal(run_id)
