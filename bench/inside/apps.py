@@ -42,7 +42,8 @@ def make_app(
     notes: Notes | None = None,
 ) -> Duly:
     """An app with the two jobs; nothing is opened yet."""
-    app = Duly(url, roles=roles, settings=Settings(**(settings or {})), observers=[notes] if notes else [])
+    chosen = Settings(**{"ramp_up": 0, **(settings or {})})  # nothing here has to be spared after a start
+    app = Duly(url, roles=roles, settings=chosen, observers=[notes] if notes else [])
     starts = notes.starts if notes else []
 
     @app.job(DUE)

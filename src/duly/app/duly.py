@@ -52,7 +52,7 @@ from .requests import Requests
 from .runs import Runs
 from .schedules import Schedules
 from .signals import until_signalled
-from .stores import open_store
+from .stores import open_store, tell_of_weak_points
 from .sync import Opener, Sync
 from .telling import Telling
 from .words import UNSET, JobLike, RunOptions
@@ -311,6 +311,7 @@ class Duly(Declaring):
         if self._registry.names:
             told = whom_to_tell(self._registry, self._on_dead, self.settings)
             await self._store.put_on_dead(sorted(self._registry.names), told)
+        await tell_of_weak_points(self._store)
         world = World(
             store=self._store,
             settings=self.settings,

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from types import ModuleType
 from urllib.parse import quote, unquote, urlsplit
 
 from duly.config.masking import mask_url
-from duly.core.errors import ConfigurationError
+from duly.core.errors import ConfigurationError, DulyError
 from duly.runtime.clock import Clock, SystemClock
 from duly.store.inspection import Inspection
 from duly.store.sql import SqlStore
+
+log = logging.getLogger("duly.app")
 
 MEMORY = ":memory:"
 BARE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
@@ -99,3 +102,12 @@ def _sqlite_path(url: str) -> str:
     if BARE_PERCENT.search(path):
         raise ConfigurationError(f"database URL {url!r} has a % that begins no escape; write %25 for a percent sign")
     return unquote(path[1:])
+
+
+async def tell_of_weak_points(store: SqlStore) -> None:
+    """Log what about the database weakens a promise; nobody is kept from starting by it."""
+    try:
+        for text in await store.driver.checks():
+            log.warning("database: %s", text)
+    except DulyError as error:
+        log.warning("database: its settings could not be looked at: %s", error)

@@ -24,8 +24,9 @@ class Settings:
     ``catchup_default`` is the catch-up policy of schedules that name none; ``strict_ids`` asks for UUIDs of version 7
     in their metadata. Ended runs are kept for ``retention``, or for that of their own status; 0 keeps them for ever. Of
     a status with a ``retention_count`` no more than so many are kept, the newest, however young the others are. A
-    schedule counts as not fired when its window is ``audit_late`` past its time. With ``election`` one instance fires
-    and the others stand by: chosen in the ``database``, or by the ``redis`` at ``election_url``.
+    schedule counts as not fired when its window is ``audit_late`` past its time. After a start that finds a backlog,
+    ``concurrency`` is reached within ``ramp_up``. With ``election`` one instance fires and the others stand by: chosen
+    in the ``database``, or by the ``redis`` at ``election_url``.
     """
 
     lease: float = 15.0
@@ -54,6 +55,7 @@ class Settings:
     retention_count_skipped: int | None = None
     jump_limit: float = 5.0
     audit_late: float = 60.0
+    ramp_up: float = 5.0
     election: str = "none"
     election_url: str | None = None
 

@@ -22,6 +22,9 @@ from duly.store.values import Beat
 MARGIN = 0.1
 """The share of a lease that is left when it is no longer trusted: time for handlers to stop."""
 
+SLOW = 1.0
+"""Seconds; a beat that took longer says little about the store's clock."""
+
 
 class Beating(Protocol):
     async def beat(self, session: int, *, lease_ms: int) -> Beat: ...
@@ -91,7 +94,7 @@ class Heartbeat:
             except DulyError as error:
                 self._missed(error)
             else:
-                self._hear(session, heard, sent_at)
+                self._hear(session, heard, sent_at, self._skew(heard, sent_at))
         return self._settings.heartbeat
 
     def start(self) -> None:
@@ -125,7 +128,7 @@ class Heartbeat:
             except Exception as error:  # noqa: BLE001 - around a loop's pass: a failed beat is followed by another
                 self._tell(self._missed, error)
             else:
-                self._tell(self._hear, session, heard, sent_at)
+                self._tell(self._hear, session, heard, sent_at, self._skew(heard, sent_at))
 
     def _stands_still(self) -> bool:
         """Whether the event loop has not turned for half a lease."""
@@ -142,8 +145,15 @@ class Heartbeat:
         except RuntimeError:  # the loop is closed: the instance is gone
             self._stop.set()
 
-    def _hear(self, session: int, heard: Beat, sent_at: float) -> None:
+    def _skew(self, heard: Beat, sent_at: float) -> int | None:
+        """How far the store's clock is ahead of this machine's, in ms; None if the answer took too long to tell."""
+        passed = self._clock.steady() - sent_at
+        return None if passed > SLOW else round(heard.now - self._clock.now() + passed * 500)
+
+    def _hear(self, session: int, heard: Beat, sent_at: float, skew: int | None) -> None:
         self._turned()
+        if skew is not None:
+            self._observer.clock_skewed(skew)
         if heard.alive:
             self.trust(sent_at)
         self._on_beat(session, heard)

@@ -21,6 +21,9 @@ from .settler import Settler
 from .suspects import Suspects
 from .threads import Threads
 
+RAMP_STEP = 0.25
+"""Seconds between looks for more room while claims ramp up."""
+
 _RELEASED = Released()
 _RETRY = Retry()
 
@@ -55,8 +58,9 @@ class Worker:
         self._suspects = Suspects(clock, settings.lease)
         self._active: dict[str, Attempt] = {}
         self._doubtful: dict[str, tuple[int, float]] = {}
-        self._on_loop = Places(settings.concurrency, lambda: registry.names_of(Mode.ASYNC))
-        self._in_threads = Places(settings.threads, lambda: registry.names_of(Mode.THREAD, Mode.PROCESS))
+        ramp_up = settings.ramp_up
+        self._on_loop = Places(settings.concurrency, lambda: registry.names_of(Mode.ASYNC), ramp_up)
+        self._in_threads = Places(settings.threads, lambda: registry.names_of(Mode.THREAD, Mode.PROCESS), ramp_up)
         self._draining = False
         self._idle = asyncio.Event()
         self._idle.set()
@@ -76,6 +80,9 @@ class Worker:
 
     async def _claim(self, session: int, places: Places) -> float:
         poll, asked_at = self._settings.poll, self._clock.steady()
+        if places.ramping:
+            places.grow(asked_at)
+            poll = min(poll, RAMP_STEP)
         if places.crowded(asked_at, poll) or self._backed_up:
             places.waiting = True
             return poll
@@ -95,6 +102,8 @@ class Worker:
             self._start(claim, session)
         places.held_back = claimed.held_back
         places.waiting = len(claimed.claims) >= free
+        if places.ramping and not places.waiting:
+            places.open_wide()
         if places.waiting:
             return 0 if places.roomy else poll
         if claimed.next_due_at is None:

@@ -12,6 +12,9 @@ from duly.core.switch import FiringState
 
 log = logging.getLogger("duly.engine")
 
+SKEW_MS = 2000
+"""Clocks this far apart are worth a line."""
+
 LATE_MS = 10_000
 """A fire this late is worth a line: an outage has ended, or the instances cannot keep up."""
 
@@ -47,6 +50,7 @@ class Observer:
     def beat_failed(self, error: Exception) -> None: ...
     def lease_doubted(self, session: int) -> None: ...
     def clock_jumped(self, by_ms: int) -> None: ...
+    def clock_skewed(self, by_ms: int) -> None: ...
     def jobs_unknown(self, jobs: Sequence[tuple[str, int]]) -> None: ...
     def firing_switched(self, state: FiringState) -> None: ...
     def store_restored(self, seen: int, found: int) -> None: ...
@@ -69,6 +73,7 @@ class LogObserver(Observer):
         self._stopped = False
         self._late = False
         self._owed = False
+        self._skewed = False
 
     def windows_fired(self, runs: int, skipped: int, duplicates: int, lateness_ms: Sequence[int]) -> None:
         latest = max(lateness_ms, default=0)
@@ -119,6 +124,19 @@ class LogObserver(Observer):
 
     def clock_jumped(self, by_ms: int) -> None:
         log.error("the clock jumped by %d ms; firing and recovery hold for one lease", by_ms)
+
+    def clock_skewed(self, by_ms: int) -> None:
+        skewed = abs(by_ms) > SKEW_MS
+        if skewed and not self._skewed:
+            log.warning(
+                "the store's clock is %.1f s %s this machine's: schedules fire by the store's; let both follow a time"
+                " server",
+                abs(by_ms) / 1000,
+                "ahead of" if by_ms > 0 else "behind",
+            )
+        elif self._skewed and not skewed:
+            log.warning("the store's clock and this machine's agree again")
+        self._skewed = skewed
 
     def jobs_unknown(self, jobs: Sequence[tuple[str, int]]) -> None:
         for job, runs in jobs:
@@ -246,6 +264,9 @@ class Observers(Observer):
 
     def clock_jumped(self, by_ms: int) -> None:
         self._tell("clock_jumped", by_ms)
+
+    def clock_skewed(self, by_ms: int) -> None:
+        self._tell("clock_skewed", by_ms)
 
     def jobs_unknown(self, jobs: Sequence[tuple[str, int]]) -> None:
         self._tell("jobs_unknown", jobs)

@@ -29,6 +29,9 @@ class DirectDriver:
     async def close(self) -> None:
         self._driver.close_sync()
 
+    async def checks(self) -> list[str]:
+        return await self._driver.checks()
+
     def open_sync(self) -> None:
         self._driver.open_sync()
 

@@ -23,6 +23,10 @@ class Driver(Protocol):
 
     async def close(self) -> None: ...
 
+    async def checks(self) -> list[str]:
+        """Say what about this database weakens a promise; an empty list is good."""
+        ...
+
     def open_sync(self) -> None:
         """The same as ``open`` for a caller that has no event loop; nobody is told hints."""
         ...

@@ -56,6 +56,7 @@ class _Collector(Collector):
         yield CounterMetricFamily("duly_schedules_set_aside", "Schedules that could not be fired.", m.set_aside)
         yield CounterMetricFamily("duly_clock_jumps", "Leaps of the clock that were noticed.", m.clock_jumps)
         yield _counters("duly_audit_findings", "Windows that the auditor found wrong.", "fault", m.audit_findings)
+        yield GaugeMetricFamily("duly_clock_offset_seconds", "The store's clock ahead of this one's.", m.clock_offset)
         yield GaugeMetricFamily("duly_leader", "1 while this process leads, where one leader fires.", float(m.leads))
         yield GaugeMetricFamily("duly_leader_term", "The newest term under which this process led.", m.term)
         yield CounterMetricFamily("duly_leader_changes", "Times this process became the leader.", m.leader_changes)

@@ -76,6 +76,7 @@ class Metrics(Observer):
         self.loop_failures: Counter[str] = Counter()
         self.audit_findings: Counter[str] = Counter({fault.value: 0 for fault in Fault})
         self.owed = 0
+        self.clock_offset = 0.0
         self.leads = False
         self.term = 0
         self.leader_changes = 0
@@ -158,6 +159,9 @@ class Metrics(Observer):
     def audit_found(self, findings: Sequence[Finding]) -> None:
         for found in findings:
             self.audit_findings[found.fault.value] += found.windows
+
+    def clock_skewed(self, by_ms: int) -> None:
+        self.clock_offset = by_ms / 1000
 
     def beat_failed(self, error: Exception) -> None:
         self.loop_failed("heartbeat", error)

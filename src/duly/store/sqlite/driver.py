@@ -29,6 +29,7 @@ from duly.store.sqlite.connecting import (
 )
 from duly.store.sqlite.errors import translate
 from duly.store.sqlite.inline import Inline
+from duly.store.sqlite.inspecting import find_warnings
 from duly.store.sqlite.migrating import migrate, schema_version
 from duly.store.sqlite.presence import LockedFiles
 from duly.store.sqlite.readers import Readers
@@ -95,6 +96,9 @@ class SqliteDriver:
         self._writer = Writer(connection, checkpointer, self.path, self._clock)
         if self._listeners:
             self._writer.listen(self._tell)
+
+    async def checks(self) -> list[str]:
+        return [] if self.path == MEMORY else await asyncio.to_thread(find_warnings, self.path)
 
     async def close(self) -> None:
         if self._inline is not None:

@@ -16,6 +16,7 @@ from duly.store.sqlite.errors import translate
 from duly.store.sqlite.migrating import load_migrations, schema_version
 
 _NETWORKED = frozenset("nfs nfs4 cifs smb3 smbfs ncpfs afs ceph lustre glusterfs fuse.sshfs fuse.glusterfs".split())
+_FIXED = (3, 51, 3)
 _LITTLE_ROOM = 200 * 2**20
 _COUNTS = {
     "schedules": "SELECT count(*) FROM duly_schedules WHERE deleted_at IS NULL",
@@ -47,8 +48,14 @@ def inspect(path: str, mounts: Path = Path("/proc/self/mounts")) -> Inspection:
         schema=schema,
         size_bytes=sum(part.stat().st_size for part in (file, Path(f"{path}-wal")) if part.exists()),
         rows=rows,
-        findings=[*_journal(mode), *_lying(file, mounts)],
+        findings=[*_journal(mode), *_library(), *_lying(file, mounts)],
     )
+
+
+def find_warnings(path: str, mounts: Path = Path("/proc/self/mounts")) -> list[str]:
+    """Say, in sentences for people, what about the file or SQLite itself weakens a promise; an empty list is good."""
+    found = [*_library(), *_lying(Path(path), mounts)]
+    return [f"{one.text}; {one.advice}" if one.advice else one.text for one in found if one.level != "ok"]
 
 
 def find_schema(path: str) -> int:
@@ -84,6 +91,15 @@ def _journal(mode: str) -> list[Finding]:
     if mode == "wal":
         return [Finding("ok", "journal", "WAL, synchronous FULL: what was acknowledged survives a power cut")]
     return [Finding("warn", "journal", f"journal mode is {mode}; duly uses WAL", "the next start of duly sets it")]
+
+
+def _library(version: str | None = None) -> list[Finding]:
+    """Whether SQLite itself is one that can be relied on where several connections write."""
+    version = version or apsw.sqlite_lib_version()
+    if tuple(int(part) for part in version.split(".")[:3]) >= _FIXED:
+        return [Finding("ok", "SQLite", f"{version}, in which the WAL-reset fault is fixed")]
+    words = f"SQLite is {version}: before 3.51.3 two connections may damage a file in WAL mode"
+    return [Finding("warn", "SQLite", words, "install a newer apsw, which brings its own SQLite")]
 
 
 def _lying(file: Path, mounts: Path) -> list[Finding]:
