@@ -13,7 +13,7 @@ from duly.core.errors import Conflict
 from duly.core.instants import to_datetime
 from duly.core.quota import NO_QUOTAS
 from duly.runtime.clock import Clock
-from duly.store.values import NewKey
+from duly.store.guarding import NewKey
 
 
 class KeysModel:

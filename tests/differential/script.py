@@ -27,6 +27,7 @@ from duly.core.steps import Step, StepKind, StepStatus
 from duly.core.switch import Backlog, FiringState
 from duly.core.timing import Cron, Every, Jitter, Once, Timing
 from duly.core.topics import ANY_TOPIC
+from duly.store.guarding import NewKey
 from duly.store.journal import Child, Record
 from duly.store.orders import (
     BackfillOrder,
@@ -51,7 +52,6 @@ from duly.store.values import (
     Grab,
     Instance,
     NewCalendar,
-    NewKey,
     NewRequest,
     NewSchedule,
     Redrive,

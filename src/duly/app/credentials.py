@@ -24,8 +24,8 @@ from duly.core.instants import to_datetime, to_ms
 from duly.core.quota import NO_QUOTAS, Quotas
 from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock
+from duly.store.guarding import NewKey
 from duly.store.protocol import Keys as Store
-from duly.store.values import NewKey
 
 from .checking import check_text
 

@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol, Self
 
-from duly.core.credential import Key, Whose
+from duly.core.credential import Key, Scope, Whose
+from duly.core.quota import NO_QUOTAS, Quotas
 
-from .values import NewKey
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewKey:
+    """A key to be kept; ``replaces`` is the one that it is to stand in for."""
+
+    id: str
+    digest: str
+    name: str
+    scopes: frozenset[Scope]
+    owner: str | None = None
+    tenant: str = ""
+    quotas: Quotas = NO_QUOTAS
+    expires_at: int | None = None
+    by: str | None = None
+    replaces: str | None = None
 
 
 class Keys(Protocol):

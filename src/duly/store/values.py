@@ -9,11 +9,9 @@ from types import MappingProxyType
 from typing import Generic, NamedTuple, TypeVar
 
 from duly.core.calendar import Calendar, Days
-from duly.core.credential import Scope
 from duly.core.errors import DulyError
 from duly.core.lane import Singleton, Unique
 from duly.core.policy import Retry
-from duly.core.quota import NO_QUOTAS, Quotas
 from duly.core.run import Claim, Outcome, Run, RunStatus, SkippedWindows
 from duly.core.schedule import Definition, Facts, Schedule
 
@@ -383,19 +381,3 @@ class Request:
     expires_at: int
     status: int | None = None
     answer: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewKey:
-    """A key to be kept; ``replaces`` is the one that it is to stand in for."""
-
-    id: str
-    digest: str
-    name: str
-    scopes: frozenset[Scope]
-    owner: str | None = None
-    tenant: str = ""
-    quotas: Quotas = NO_QUOTAS
-    expires_at: int | None = None
-    by: str | None = None
-    replaces: str | None = None

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import partial
 
 from duly.core.credential import Key
+from duly.store.guarding import NewKey
 from duly.store.methods import keys
-from duly.store.values import NewKey
 
 from .base import Bound
 

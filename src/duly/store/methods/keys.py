@@ -12,8 +12,8 @@ from duly.core.errors import Conflict
 from duly.core.instants import to_datetime
 from duly.core.quota import NO_QUOTAS, Quotas
 from duly.store.codec import encode_words
+from duly.store.guarding import NewKey
 from duly.store.statements import Program, Query, Row, query
-from duly.store.values import NewKey
 
 _encode = msgspec.json.Encoder().encode
 

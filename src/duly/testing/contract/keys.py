@@ -8,7 +8,7 @@ from duly.core.credential import Key, Scope
 from duly.core.errors import Conflict
 from duly.core.instants import to_datetime
 from duly.core.quota import Quotas
-from duly.store.values import NewKey
+from duly.store.guarding import NewKey
 from duly.testing.contract.trial import Trial
 
 SCOPES = frozenset({Scope.READ, Scope.WRITE})
