@@ -49,6 +49,9 @@ class DeadModel:
     def _run(self, id: str) -> Run:
         raise NotImplementedError
 
+    def _forget_failure(self, row: Any) -> None:
+        raise NotImplementedError
+
     def _insert(self, run: NewRun) -> bool:
         raise NotImplementedError
 
@@ -179,6 +182,7 @@ class DeadModel:
             row.acked_at = row.acked_at or now
         else:
             del self.history[row.id]
+            self._forget_failure(row)
         self._insert(
             NewRun(
                 id=goes_as,

@@ -179,6 +179,19 @@ class StepsModel:
         below = [child for child, (parent, _) in self.children.items() if parent == id]
         return [*below, *(deeper for child in below for deeper in self._descendants(child))]
 
+    def _forget_failure(self, row: Any) -> None:
+        """Let a redriven workflow go on from the step that killed it."""
+        id = row.id
+        mine = [step for (run_id, _), step in self.steps.items() if run_id == id]
+        last = max((step.seq for step in mine if step.seq is not None), default=None)
+        own_runs = {position for parent, position in self.children.values() if parent == id}
+        if not row.job.startswith(WORKFLOW) or any(step.kind is StepKind.UNDO for step in mine):
+            return
+        for step in mine:
+            failed = step.kind is StepKind.STEP and step.status is StepStatus.FAILED
+            if failed and step.seq == last is not None and step.position not in own_runs:
+                del self.steps[id, step.position]
+
     def _forget_steps(self, ids: Sequence[str]) -> None:
         tables: list[dict[Any, Any]] = [self.steps, self.inbox, self.published]
         for rows in tables:

@@ -562,3 +562,27 @@ async def test_i8_a_workflow_that_takes_too_long_ends_with_all_below_it(app: Dul
         assert "took longer than its timeout of 0.3 s" in (end.error_message or "")
         children = [await ended(app, one) for one in (await app.runs.list(workflow="below")).items]
     assert [child.status for child in children] == [RunStatus.CANCELLED] * 2
+
+
+async def test_a_redriven_workflow_goes_on_from_its_failed_step(app: Duly) -> None:
+    done: list[str] = []
+    luck: list[str] = []
+
+    def need_luck() -> str:
+        return luck[0]
+
+    @app.workflow("unlucky")
+    async def unlucky(ctx: WorkflowContext) -> str:
+        await ctx.step("first", done.append, "first")
+        return str(await ctx.step("second", need_luck))
+
+    async with app:
+        run = await ended(app, await app.workflows.start("unlucky"))
+        assert (run.status, run.error_message) == (
+            RunStatus.FAILED,
+            "StepFailed: second failed: IndexError: list index out of range",
+        )
+        luck.append("at last")
+        await app.runs.redrive(run.id)
+        assert (await ended(app, run)).result == "at last"
+    assert done == ["first"]

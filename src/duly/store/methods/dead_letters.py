@@ -18,8 +18,9 @@ from duly.core.policy import Overlap
 from duly.core.rules.overlap import Admission, admit_redriven
 from duly.core.run import Hold, NewRun, OpenRun, Reason, Run, RunKind
 from duly.core.schedule import Cursor, Definition
+from duly.core.steps import WORKFLOW
 from duly.store.narrowing import owned
-from duly.store.statements import Program, batch, columns
+from duly.store.statements import Program, batch, columns, query
 from duly.store.values import DeadFilter, DeadRef, Done, Handled, Page, Redrive
 
 from .definitions import Definitions, Known
@@ -165,6 +166,7 @@ class _Batch:
         self.open_runs = open_runs
         self.lines = lines
         self.revived: list[tuple[Any, ...]] = []
+        self.workflows: list[str] = []
         self.made: list[NewRun] = []
         self.directly: list[tuple[str, str]] = []
         self.replaced: list[tuple[str, int]] = []
@@ -190,6 +192,7 @@ class _Batch:
         place = _Place(slot, Hold.SUSPECT if lost else admission.hold, lane)
         if request.payload is None:
             self.revived.append((run.id, run.fence, place.slot, int(place.hold), place.lane))
+            self.workflows += [run.id] if run.job.startswith(WORKFLOW) else []
         else:
             self.made.append(self._new_run(run, goes_as, request.payload, place))
             self.replaced.append((run.id, run.fence))
@@ -202,6 +205,8 @@ class _Batch:
     def write(self) -> Program[None]:
         if self.revived:
             yield batch("revive_runs", columns(REVIVED, self.revived), now=self.now)
+        if self.workflows:
+            yield query("forget_failures", ids=sorted(self.workflows))
         if self.made:
             yield batch("acknowledge_dead", columns(("id", "fence"), self.replaced), now=self.now)
             yield batch("insert_runs", columns(NEW_RUN, map(new_run_row, self.made)))

@@ -7,6 +7,7 @@ from typing import Any
 from duly.core.run import Claim, Completed, RunStatus, Suspended
 from duly.core.steps import Message, Recorded, Step, StepKind, StepStatus
 from duly.store.journal import Child, Record
+from duly.store.values import DeadRef, Redrive
 from duly.testing.contract.access import Access
 from duly.testing.contract.trial import Trial, Worker
 
@@ -131,6 +132,21 @@ class TestRecording:
         await trial.store.purge_history(finished_before=trial.clock.now(), limit=10)
         dump = await access.dump()
         assert [dump["steps"], dump["inbox"], dump["published"]] == [[], [], []]
+
+    async def test_a_redriven_run_goes_on_from_the_step_that_killed_it(self, trial: Trial) -> None:
+        flow = await begin(trial)
+        caught = step(1, status=StepStatus.FAILED, seq=1, error="caught")
+        await flow.record(caught, step(2, result="1"), step(3, status=StepStatus.FAILED, seq=3, error="no luck"))
+        await flow.worker.fail(flow.claim, "no luck", fatal=True)
+        await trial.store.redrive([Redrive(dead=DeadRef(flow.id))])
+        assert await flow.steps() == [(1, "failed", None), (2, "done", "1")]
+
+    async def test_a_redriven_run_that_was_undone_keeps_its_record(self, trial: Trial) -> None:
+        flow = await begin(trial)
+        await flow.record(step(1, status=StepStatus.FAILED, seq=1), step(-1, kind=StepKind.UNDO))
+        await flow.worker.fail(flow.claim, "no luck", fatal=True)
+        await trial.store.redrive([Redrive(dead=DeadRef(flow.id))])
+        assert len(await flow.steps()) == 2
 
 
 class TestSuspending:
