@@ -1161,11 +1161,13 @@ class Model(
                 run.hold = 0
         return now
 
-    async def beat(self, session: int, *, lease_ms: int) -> Beat:
+    async def beat(self, session: int, *, lease_ms: int, skew_ms: int | None = None) -> Beat:
         now = self._clock.now()
         if session not in self.instances:
             return Beat(now, alive=False)
-        self.instances[session] = replace(self.instances[session], expires_at=now + lease_ms)
+        known = self.instances[session]
+        skew_ms = known.skew_ms if skew_ms is None else skew_ms
+        self.instances[session] = replace(known, expires_at=now + lease_ms, skew_ms=skew_ms)
         held = [run for run in self.runs.values() if run.claimed_by == session]
         return Beat(now, True, [Held(run.id, run.fence, run.cancel_at is not None) for run in held])
 

@@ -25,12 +25,12 @@ class Pulse:
         self.threads: set[str] = set()
         self.answer: Callable[[], Beat] = lambda: Beat(0, True)
 
-    def beat_sync(self, session: int, *, lease_ms: int) -> Beat:
+    def beat_sync(self, session: int, *, lease_ms: int, skew_ms: int | None = None) -> Beat:
         self.at.append(time.monotonic())
         self.threads.add(threading.current_thread().name)
         return self.answer()
 
-    async def beat(self, session: int, *, lease_ms: int) -> Beat:
+    async def beat(self, session: int, *, lease_ms: int, skew_ms: int | None = None) -> Beat:
         return self.beat_sync(session, lease_ms=lease_ms)
 
 

@@ -48,6 +48,7 @@ ANSWERS: Mapping[str, Any] = {
                 "jobs": ["nightly-report"],
                 "startedAt": "2026-11-16T08:00:00Z",
                 "leaseUntil": "2026-11-16T12:00:15Z",
+                "clockOffsetMs": 3,
                 "leader": True,
                 "term": 3,
             }

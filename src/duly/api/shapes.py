@@ -315,6 +315,7 @@ class InstanceAnswer(TypedDict):
     jobs: list[str]
     startedAt: Instant
     leaseUntil: Annotated[Instant, Meta(description="it counts as dead if it has not renewed its lease by then")]
+    clockOffsetMs: Annotated[int | None, Meta(description="how far the store's clock is ahead of its own")]
     leader: Annotated[bool, Meta(description="it fires, and the others stand by; false for all without an election")]
     term: Annotated[int | None, Meta(description="the term of the leader; it grows whenever the lead changes hands")]
 

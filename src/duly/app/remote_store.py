@@ -100,14 +100,14 @@ class RemoteStore:
         self._sessions[instance.session] = answer["session"]
         return self._clock.now()
 
-    async def beat(self, session: int, *, lease_ms: int) -> Beat:
+    async def beat(self, session: int, *, lease_ms: int, skew_ms: int | None = None) -> Beat:
         with _as_a_store():
             try:
                 return self._heard(await self._client.worker.heartbeat({"session": self._sessions[session]}))
             except LeaseLost:
                 return Beat(self._clock.now(), alive=False)
 
-    def beat_sync(self, session: int, *, lease_ms: int) -> Beat:
+    def beat_sync(self, session: int, *, lease_ms: int, skew_ms: int | None = None) -> Beat:
         with _as_a_store():
             try:
                 return self._heard(self._beating.worker.heartbeat({"session": self._sessions[session]}))

@@ -132,8 +132,19 @@ def _instances(seen: Survey) -> Iterator[Finding]:
     for role, loss in (("scheduler", "nothing fires"), ("worker", "nothing runs")):
         if role not in roles:
             yield Finding("warn", "instances", f"none of them is a {role}: {loss}", f"start one: duly {role}")
+    yield from _skewed(seen.instances)
     yield from _leader(seen)
     yield from _differences(seen.instances)
+
+
+def _skewed(instances: list[Instance]) -> Iterator[Finding]:
+    """Instances whose clock is far from the store's, as they measured it themselves."""
+    for one in instances:
+        if one.skew_ms is not None and abs(one.skew_ms) > SKEW_MS:
+            words = (
+                f"{in_words(abs(one.skew_ms))} {'behind' if one.skew_ms > 0 else 'ahead of'} the store's on {one.name}"
+            )
+            yield Finding("warn", "clock", words, "schedules fire by the store's; let both follow a time server")
 
 
 def _leader(seen: Survey) -> Iterator[Finding]:

@@ -27,9 +27,9 @@ SLOW = 1.0
 
 
 class Beating(Protocol):
-    async def beat(self, session: int, *, lease_ms: int) -> Beat: ...
+    async def beat(self, session: int, *, lease_ms: int, skew_ms: int | None = None) -> Beat: ...
 
-    def beat_sync(self, session: int, *, lease_ms: int) -> Beat: ...
+    def beat_sync(self, session: int, *, lease_ms: int, skew_ms: int | None = None) -> Beat: ...
 
 
 class Heartbeat:
@@ -55,6 +55,7 @@ class Heartbeat:
         self._on_distrust = on_distrust
         self._trusted_until = 0.0
         self._doubted: int | None = None
+        self._skewed: int | None = None
         self._turned_at = clock.steady()
         self.trust(self._turned_at)
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -90,7 +91,7 @@ class Heartbeat:
         if session is not None:
             sent_at = self._clock.steady()
             try:
-                heard = await self._store.beat(session, lease_ms=self._settings.lease_ms)
+                heard = await self._store.beat(session, lease_ms=self._settings.lease_ms, skew_ms=self._skewed)
             except DulyError as error:
                 self._missed(error)
             else:
@@ -124,7 +125,7 @@ class Heartbeat:
                 continue
             sent_at = self._clock.steady()
             try:
-                heard = self._store.beat_sync(session, lease_ms=self._settings.lease_ms)
+                heard = self._store.beat_sync(session, lease_ms=self._settings.lease_ms, skew_ms=self._skewed)
             except Exception as error:  # noqa: BLE001 - around a loop's pass: a failed beat is followed by another
                 self._tell(self._missed, error)
             else:
@@ -153,6 +154,7 @@ class Heartbeat:
     def _hear(self, session: int, heard: Beat, sent_at: float, skew: int | None) -> None:
         self._turned()
         if skew is not None:
+            self._skewed = skew
             self._observer.clock_skewed(skew)
         if heard.alive:
             self.trust(sent_at)

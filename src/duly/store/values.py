@@ -169,7 +169,10 @@ class Settled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instance:
-    """One process as the store knows it; ``session`` is a random 63-bit number, never used twice."""
+    """One process as the store knows it; ``session`` is a random 63-bit number, never used twice.
+
+    ``skew_ms`` is how far the store's clock is ahead of the process's own, as far as it has been measured.
+    """
 
     session: int
     name: str
@@ -181,6 +184,7 @@ class Instance:
     jobs: tuple[str, ...] = ()
     started_at: int = 0
     expires_at: int = 0
+    skew_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

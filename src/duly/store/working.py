@@ -132,7 +132,7 @@ class Sessions(Protocol):
         """
         ...
 
-    async def beat(self, session: int, *, lease_ms: int) -> Beat:
+    async def beat(self, session: int, *, lease_ms: int, skew_ms: int | None = None) -> Beat:
         """Extend the session's lease and answer what it holds."""
         ...
 

@@ -25,6 +25,7 @@ async def list_instances(app: Duly) -> InstancePage:
                 "jobs": list(instance.jobs),
                 "startedAt": at_ms(instance.started_at),
                 "leaseUntil": at_ms(instance.expires_at),
+                "clockOffsetMs": instance.skew_ms,
                 "leader": instance.session == leads,
                 "term": lease.term if lease is not None and instance.session == leads else None,
             }

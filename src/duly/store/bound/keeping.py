@@ -27,12 +27,12 @@ class BoundSessions(Bound):
             self.driver.presence.leave(instance.session)
             raise
 
-    async def beat(self, session: int, *, lease_ms: int) -> Beat:
-        return await self._write(partial(sessions.beat, session=session, lease_ms=lease_ms))
+    async def beat(self, session: int, *, lease_ms: int, skew_ms: int | None = None) -> Beat:
+        return await self._write(partial(sessions.beat, session=session, lease_ms=lease_ms, skew_ms=skew_ms))
 
-    def beat_sync(self, session: int, *, lease_ms: int) -> Beat:
+    def beat_sync(self, session: int, *, lease_ms: int, skew_ms: int | None = None) -> Beat:
         """The heartbeat for a thread of its own: it must go on while the event loop is blocked."""
-        return self.driver.write_sync(partial(sessions.beat, session=session, lease_ms=lease_ms))
+        return self.driver.write_sync(partial(sessions.beat, session=session, lease_ms=lease_ms, skew_ms=skew_ms))
 
     async def close_session(self, session: int) -> int:
         released = await self._write(partial(sessions.close_session, session=session, definitions=self._definitions))

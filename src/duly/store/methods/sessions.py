@@ -38,9 +38,9 @@ def open_session(now: int, instance: Instance, lease_ms: int) -> Program[int]:
     return now
 
 
-def beat(now: int, session: int, lease_ms: int) -> Program[Beat]:
+def beat(now: int, session: int, lease_ms: int, skew_ms: int | None = None) -> Program[Beat]:
     """Extend the lease of a session that nobody declared dead."""
-    alive = yield query("extend_session", session=session, expires_at=now + lease_ms)
+    alive = yield query("extend_session", session=session, expires_at=now + lease_ms, skew_ms=skew_ms)
     if not alive:
         return Beat(now, alive=False)
     rows = yield query("held_runs", session=session)
@@ -111,6 +111,7 @@ def list_instances(now: int) -> Program[list[Instance]]:
             jobs=decode_words(row[7]),
             started_at=row[8],
             expires_at=row[9],
+            skew_ms=row[10],
         )
         for row in rows
     ]

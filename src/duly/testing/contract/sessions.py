@@ -13,6 +13,12 @@ from duly.testing.contract.trial import LEASE_MS, PLAIN_RETRY, Trial
 
 
 class TestSessions:
+    async def test_how_far_its_clock_is_off_is_kept_with_the_session(self, trial: Trial) -> None:
+        worker = await trial.worker()
+        for given, kept in ((None, None), (-3000, -3000), (None, -3000)):
+            await trial.store.beat(worker.session, lease_ms=LEASE_MS, skew_ms=given)
+            assert [one.skew_ms for one in await trial.store.list_instances()] == [kept]
+
     async def test_a_session_is_listed_while_its_lease_runs(self, trial: Trial) -> None:
         worker = await trial.worker(name="w1")
         (instance,) = await trial.store.list_instances()

@@ -44,6 +44,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "attempts": ("run_id", "fence", "attempt", "outcome", "error", "started_at", "ended_at", "session"),
     "instances": (
         "session", "name", "host", "pid", "roles", "version", "tz_version", "jobs", "started_at", "expires_at",
+        "skew_ms",
     ),
     "leases": ("role", "session", "term", "expires_at"),
     "redrives": ("run_id", "fence", "redriven_at", "redriven_by", "made_run"),
