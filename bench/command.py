@@ -28,6 +28,7 @@ CELLS = {
     "C": "create",
     "D": "idle",
     "E": "queue",
+    "W": "workflow",
     "K": "bulk",
     "P8": "growth",
     "P11": "pair",

@@ -586,3 +586,33 @@ async def test_a_redriven_workflow_goes_on_from_its_failed_step(app: Duly) -> No
         await app.runs.redrive(run.id)
         assert (await ended(app, run)).result == "at last"
     assert done == ["first"]
+
+
+async def test_an_undo_has_its_own_retries_and_an_event_may_have_to_match(app: Duly) -> None:
+    tries: list[str] = []
+
+    def shaky(output: str) -> None:
+        tries.append(output)
+        if len(tries) < 5:
+            raise ValueError("not yet")
+
+    @app.workflow("picky")
+    async def picky(ctx: WorkflowContext) -> None:
+        retry = Retry(max_attempts=5, delay=0.01, jitter=0)
+        await ctx.step("A", str.lower, "A", compensate=shaky, compensate_retry=retry)
+        await ctx.wait_for_event("paid", match=lambda order: order["id"] == 7, timeout=60)
+        raise ValueError("now undo")
+
+    async with app:
+        run = await app.workflows.start("picky")
+        await until(lambda: suspended(app, run.id))
+        assert await app.workflows.publish("paid", {"id": 6}) == 1
+        await until(lambda: heard(app, run.id))
+        assert await app.workflows.publish("paid", {"id": 7}) == 1
+        end = await ended(app, run)
+    assert end.error_message == "ValueError: now undo"
+    assert tries == ["a"] * 5
+
+
+async def heard(app: Duly, run_id: str) -> bool:
+    return any(step.position == 3 for step in await app.workflows.steps(run_id))

@@ -98,13 +98,15 @@ class WorkflowContext:
         retry: Retry | None = None,
         timeout: float | None = None,
         compensate: Callable[..., Any] | None = None,
+        compensate_retry: Retry | None = None,
         queue: str | None = None,
         **kwargs: Any,
     ) -> Awaitable[Any]:
         """Call a function, async or not, once for good: what it answers is recorded, and never called again for.
 
         It is tried once unless ``retry`` allows more. ``compensate`` undoes it if the run fails later: it is called
-        with the step's answer and its arguments. With ``queue`` a registered job is run as a run of its own.
+        with the step's answer and its arguments, three times or as ``compensate_retry`` says. With ``queue`` a
+        registered job is run as a run of its own.
         """
         given = name if isinstance(name, Call | Job) else function
         if isinstance(given, Call):
@@ -120,7 +122,7 @@ class WorkflowContext:
                 f"step {title!r} has queue={queue!r}, which takes a registered job: ctx.step(job.bind(...), queue=...)",
                 field="queue",
             )
-        undo = None if compensate is None else undo_call(compensate, work)
+        undo = None if compensate is None else undo_call(compensate, work, compensate_retry)
         return self._body.ask(StepKind.STEP, _text(title, "a step"), work=work, undo=undo)
 
     def sleep(
@@ -151,9 +153,25 @@ class WorkflowContext:
         title = update_name(_text(name, "an update"))
         return self._body.ask(StepKind.SIGNAL, title, due_at=lambda: self._until(timeout))
 
-    def wait_for_event(self, name: str, *, timeout: float | str | timedelta | None = None) -> Awaitable[Any]:
-        """Wait for an event that is published from now on."""
-        return self._body.ask(StepKind.EVENT, _text(name, "an event"), due_at=lambda: self._until(timeout))
+    def wait_for_event(
+        self,
+        name: str,
+        *,
+        match: Callable[[Any], bool] | None = None,
+        timeout: float | str | timedelta | None = None,
+    ) -> Awaitable[Any]:
+        """Wait for an event that is published from now on; with ``match``, for one whose payload it lets pass."""
+        title = _text(name, "an event")
+        if match is None:
+            return self._body.ask(StepKind.EVENT, title, due_at=lambda: self._until(timeout))
+        over_at = None if timeout is None else self._body.now + _milliseconds(timeout)
+        return self._matching(title, match, over_at)
+
+    async def _matching(self, name: str, match: Callable[[Any], bool], over_at: int | None) -> Any:
+        while True:
+            payload = await self._body.ask(StepKind.EVENT, name, due_at=lambda: over_at)
+            if match(payload):
+                return payload
 
     def task(
         self,

@@ -191,7 +191,8 @@ class Hands:
 
     async def undo(self, done: Done, row: Step) -> Step:
         """Undo one step, once."""
-        work = StepWork(row.name, done.undo, None, (done.output,), {}, _UNDO, None, None)
+        retry = getattr(done.undo, "retry", _UNDO)
+        work = StepWork(row.name, done.undo, None, (done.output,), {}, retry, None, None)
         return await self.do(row, work)
 
 
@@ -210,7 +211,7 @@ async def _and_its_cancel(task: asyncio.Task[Any]) -> Any:
         raise
 
 
-def undo_call(compensate: Callable[..., Any], work: StepWork) -> Callable[[Any], Any]:
+def undo_call(compensate: Callable[..., Any], work: StepWork, retry: Retry | None = None) -> Callable[[Any], Any]:
     """A function of the step's answer that calls ``compensate`` with as much as it takes: the answer, the arguments.
 
     One that needs nothing but ``output`` and ``input`` is given those by name.
@@ -230,6 +231,7 @@ def undo_call(compensate: Callable[..., Any], work: StepWork) -> Callable[[Any],
         offered = (output, *args)
         return given(*(offered if endless else offered[: len(places)]))
 
+    undo.retry = retry or _UNDO  # type: ignore[attr-defined]  # travels with the function that it is for
     return undo
 
 
