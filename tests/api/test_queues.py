@@ -55,7 +55,7 @@ async def test_a_name_that_nobody_set_up_is_a_queue_without_limits(api: httpx2.A
         ("PUT", "/queues/mail", {"maxRunning": 0}, "/maxRunning"),
         ("PUT", "/queues/mail", {"rateLimit": {"limit": 0}}, "/rateLimit/limit"),
         ("PUT", "/queues/mail", {"rateLimit": {"limit": 1, "periodMs": 0}}, "/rateLimit/periodMs"),
-        ("PUT", "/queues/mail", {"rateLimit": {"periodMs": 5}}, "/rateLimit"),
+        ("PUT", "/queues/mail", {"rateLimit": {"periodMs": 5}}, "/rateLimit/limit"),
         ("PATCH", "/queues/mail", {"fair": "yes"}, "/fair"),
         ("PATCH", "/queues/mail", {"concurrency": 3}, "/concurrency"),
         ("POST", "/queues/mail/pause", {"until": "2099-01-01T00:00:00Z"}, "/until"),

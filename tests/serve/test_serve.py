@@ -46,6 +46,7 @@ def test_it_says_when_it_is_ready_and_answers_at_the_root(serve: Serve) -> None:
         "store": True,
         "schema": True,
         "session": True,
+        "firing": True,
     }
     assert verbose["checks"]["schema"]["seen"].isdigit()
     assert served.ask("/version").json["name"] == "duly"
