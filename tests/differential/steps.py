@@ -56,7 +56,7 @@ class StepsModel:
             known = self.steps.get((run.id, step.position))
             if known is None:
                 self.steps[run.id, step.position] = step
-            elif known.status is StepStatus.ASKED:
+            elif known.status is StepStatus.ASKED or (known.kind is StepKind.STEP and known.seq is None):
                 asked = {"kind": known.kind, "name": known.name, "asked_at": known.asked_at}
                 self.steps[run.id, step.position] = Step(**asdict(step) | asked)
         if record.job is not None or record.progress:

@@ -307,8 +307,8 @@ MUTANTS = (
     Mutant(
         "last-record-wins",
         "what has ended can be recorded again with another result",
-        _queries("sqlite", ("put_steps",), "WHERE duly_steps.status = 'asked'", "")
-        + _queries("postgres", ("put_steps",), "WHERE duly_steps.status = 'asked'", ""),
+        _queries("sqlite", ("put_steps",), "duly_steps.status = 'asked' OR", "true OR")
+        + _queries("postgres", ("put_steps",), "duly_steps.status = 'asked' OR", "true OR"),
         (STEPS, STEPS_PG),
     ),
     Mutant(

@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import duly
 from duly import Duly, Settings, WorkflowContext
@@ -40,11 +41,25 @@ async def saga(ctx: WorkflowContext) -> None:
     raise ValueError(f"it went wrong at {said}")
 
 
+def pay(connection: Any, amount: int) -> int:
+    connection.execute("CREATE TABLE IF NOT EXISTS paid (amount integer)")
+    connection.execute(f"INSERT INTO paid VALUES ({amount})")
+    die_at("inside pay")
+    return amount
+
+
+@app.workflow("payment")
+async def payment(ctx: WorkflowContext) -> int:
+    paid = await ctx.transaction("pay", pay, 5)
+    die_at("after pay")  # committed, and the body's own record of it is not
+    return int(await ctx.step("more", lambda: paid + 1))
+
+
 async def main() -> None:
     async with app:
-        run = await app.workflows.start("saga", id="the-one")
+        run = await app.workflows.start(sys.argv[4], id="the-one")
         end = await app.runs.wait(run.id, timeout=60)
-        sys.stdout.write(f"{run.id} {end.status} {end.error_message}\n")
+        sys.stdout.write(f"{run.id} {end.status} {end.error_message or end.result}\n")
 
 
 asyncio.run(main())

@@ -8,29 +8,30 @@ from pathlib import Path
 
 import pytest
 
+from duly.app.stores import own_transaction
 from tests.processes.conftest import alone
 
 __all__ = ["alone"]
 PROGRAM = Path(__file__).with_name("crashing.py")
 
 
+def run_until(place: str, workflow: str, url: str, diary: Path) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, str(PROGRAM), url, str(diary), place, workflow],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        capture_output=True,
+        text=True,
+        timeout=80,
+        check=False,
+    )
+
+
 @pytest.mark.timeout(180)
 def test_h1_h2_i2_killed_anywhere_what_was_recorded_is_not_done_again(url: str, tmp_path: Path, alone: None) -> None:
     diary = tmp_path / "diary"
-
-    def run_until(place: str) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
-            [sys.executable, str(PROGRAM), url, str(diary), place],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            capture_output=True,
-            text=True,
-            timeout=80,
-            check=False,
-        )
-
     for place in ("before C", "inside C", "inside undo-B-b"):
-        assert run_until(place).returncode == -signal.SIGKILL, place
-    done = run_until("nowhere")
+        assert run_until(place, "saga", url, diary).returncode == -signal.SIGKILL, place
+    done = run_until("nowhere", "saga", url, diary)
     id, status, error = done.stdout.strip().split(" ", 2)
     assert (status, error.startswith("ValueError: it went wrong at 0.")) == ("failed", True), done
     written = [tuple(line.split()) for line in diary.read_text().splitlines()]
@@ -44,3 +45,14 @@ def test_h1_h2_i2_killed_anywhere_what_was_recorded_is_not_done_again(url: str, 
         ("undo-B-b", f"{id}:-2"),
         ("undo-A-a", f"{id}:-3"),
     ]
+
+
+@pytest.mark.timeout(180)
+def test_h14_a_step_s_writes_and_its_record_are_one_commit(url: str, tmp_path: Path, alone: None) -> None:
+    for place in ("inside pay", "after pay"):
+        died = run_until(place, "payment", url, tmp_path / "diary")
+        assert died.returncode == -signal.SIGKILL, died
+    done = run_until("nowhere", "payment", url, tmp_path / "diary")
+    assert done.stdout.strip().split(" ", 1)[1] == "completed 6", done
+    with own_transaction(url) as connection:
+        assert [tuple(row) for row in connection.execute("SELECT amount FROM paid").fetchall()] == [(5,)]

@@ -52,7 +52,7 @@ from .requests import Requests
 from .runs import Runs
 from .schedules import Schedules
 from .signals import until_signalled
-from .stores import open_store, tell_of_weak_points
+from .stores import open_store, own_transaction, tell_of_weak_points
 from .sync import Opener, Sync
 from .telling import Telling
 from .words import UNSET, JobLike, RunOptions
@@ -119,7 +119,12 @@ class Duly(Declaring):
         self._store: SqlStore = open_store(url, self._clock)
         self._store.closed_until_open(NOT_OPEN)
         self._world = WorkflowWorld(
-            self._store, settings, self._clock, self._registry, lambda: self._life.tell(Instance.wake_worker)
+            self._store,
+            settings,
+            self._clock,
+            self._registry,
+            lambda: self._life.tell(Instance.wake_worker),
+            partial(own_transaction, url),
         )
         self._listeners = Listeners(self._registry, self._clock, self._store.get_schedule)
         self._life = Life(self._store)

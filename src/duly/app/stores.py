@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import ModuleType
+from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from duly.config.masking import mask_url
@@ -16,6 +19,7 @@ from duly.store.sql import SqlStore
 log = logging.getLogger("duly.app")
 
 MEMORY = ":memory:"
+BUSY_MS = 30_000
 BARE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 EXPECTED = "sqlite:///file.db (relative), sqlite:////absolute/file.db or postgresql://user@host/database"
 
@@ -41,6 +45,31 @@ def open_store(url: str, clock: Clock, *, migrate: bool = False, apart: bool = F
 
         return postgres_store(url, clock=None if isinstance(clock, SystemClock) else clock, migrate=migrate)
     raise _unknown(url)
+
+
+@contextmanager
+def own_transaction(url: str) -> Iterator[Any]:
+    """A connection of its own inside a transaction, which is committed at the end unless something is raised."""
+    if urlsplit(url).scheme == "sqlite":
+        import apsw
+
+        connection = apsw.Connection(_sqlite_path(url))
+        connection.set_busy_timeout(BUSY_MS)
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+        finally:
+            connection.close()
+        return
+    import psycopg
+
+    with psycopg.connect(url) as postgres:
+        yield postgres
 
 
 def inspect_store(url: str) -> Inspection:

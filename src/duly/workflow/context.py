@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
@@ -124,6 +125,25 @@ class WorkflowContext:
             )
         undo = None if compensate is None else undo_call(compensate, work, compensate_retry)
         return self._body.ask(StepKind.STEP, _text(title, "a step"), work=work, undo=undo)
+
+    def transaction(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        *args: Any,
+        retry: Retry | None = None,
+        compensate: Callable[..., Any] | None = None,
+    ) -> Awaitable[Any]:
+        """A step whose writes and whose record are one commit.
+
+        ``function(connection, *args)`` writes on a connection to duly's own database (psycopg or apsw) that is in a
+        transaction. It must not be async, and not commit.
+        """
+        if not callable(function) or inspect.iscoroutinefunction(function):
+            raise ValidationFailed(f"transaction {name!r} is {function!r}; expected a function that is not async")
+        work = StepWork(name, function, None, args, {}, retry or _ONCE, None, None, transactional=True)
+        undo = None if compensate is None else undo_call(compensate, work)
+        return self._body.ask(StepKind.STEP, _text(name, "a transaction"), work=work, undo=undo)
 
     def sleep(
         self,

@@ -38,6 +38,7 @@ class StepWork:
     retry: Retry
     timeout: float | None
     queue: str | None
+    transactional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,28 +77,52 @@ def current_step() -> StepContext | None:
     return _current.get()
 
 
+Keep = Callable[[Step], None]
+Transact = Callable[[Callable[[Any, Keep], Step]], Step]
+"""Calls a function with a connection and with what keeps a row on it, and commits all of it together."""
+
+
 class Hands:
     """Does the work of steps, and puts its end into their rows."""
 
     def __init__(
-        self, run_id: str, registry: Registry, clock: Clock, now: Callable[[], int], result_limit: int
+        self,
+        run_id: str,
+        registry: Registry,
+        clock: Clock,
+        now: Callable[[], int],
+        result_limit: int,
+        transact: Transact,
     ) -> None:
         self._run_id = run_id
         self._registry = registry
         self._clock = clock
         self._now = now
         self._result_limit = result_limit
+        self._transact = transact
 
     async def do(self, step: Step, work: StepWork) -> Step:
         """Try once; the answer is the row of its end, or of the wait for the next try."""
         attempt = step.attempt + 1
         context = StepContext(f"{self._run_id}:{step.position}", work.name, attempt)
         try:
+            if work.transactional:
+                return await asyncio.to_thread(self._transact, lambda c, keep: self._both(step, work, context, c, keep))
             output = await self._limited(work, context)
             result = self._written(output)
         except Exception as error:  # noqa: BLE001 - around a user's function: whatever it raises is its end
             return self._failed(step, work, attempt, error, context)
         return self._ended(step, attempt, context, StepStatus.DONE, result=result)
+
+    def _both(self, step: Step, work: StepWork, context: StepContext, connection: Any, keep: Keep) -> Step:
+        """The row first, which locks the run; then the user's writes, then the row of the end: all or nothing."""
+        _current.set(context)
+        keep(step)
+        assert work.function is not None
+        result = self._written(work.function(connection, *work.args, **work.kwargs))
+        end = self._ended(step, context.attempt, context, StepStatus.DONE, result=result)
+        keep(end)
+        return end
 
     def _failed(self, step: Step, work: StepWork, attempt: int, error: Exception, context: StepContext) -> Step:
         text = describe(error)

@@ -48,7 +48,7 @@ class Stint:
         self._taken: list[int] = []
         self._begun: dict[asyncio.Task[Step], int] = {}
         self._children: list[Child] = []
-        self._hands = Hands(run.id, world.registry, world.clock, self.now, world.result_limit)
+        self._hands = Hands(run.id, world.registry, world.clock, self.now, world.result_limit, self._transact)
 
     def now(self) -> int:
         """The store's time, as far as it is known here."""
@@ -172,6 +172,8 @@ class Stint:
 
     def _next_end(self, body: Body) -> Step | None:
         for _, ask in sorted(body.waiting.items()):
+            if ask.step.status is not StepStatus.ASKED:
+                return replace(ask.step)  # recorded in a transaction of its own, and not given to the body yet
             message = self._message_for(ask)
             if message is not None:
                 self._messages.remove(message)
@@ -212,6 +214,18 @@ class Stint:
                 continue  # it was handed out; its end comes as a message
             task = asyncio.get_running_loop().create_task(self._hands.do(ask.step, ask.work))
             self._begun[task] = position
+
+    def _transact(self, work: Callable[[Any, Callable[[Step], None]], Step]) -> Step:
+        with self._world.transaction() as connection:
+
+            def keep(step: Step) -> None:
+                session = self._world.session(self._run)
+                record = Record(run_id=self._run.id, fence=self._run.fence, session=session, steps=[step])
+                recorded = self._world.record_on(connection, record)
+                if recorded is None or recorded.cancelled:
+                    raise LeaseLost(f"run {self._run.id} is cancelled, or belongs to a newer attempt")
+
+            return work(connection, keep)
 
     async def _wait_for_one(self, body: Body) -> None:
         """Wait until something that is being done has ended, or until an instant has come that the body waits for."""

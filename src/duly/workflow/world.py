@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
 
 from duly.config import Settings
 from duly.core.errors import OutcomeUnknown, StoreUnavailable
@@ -29,6 +30,7 @@ class Steps(Stepping, Protocol):
     """What a stint asks of the store."""
 
     async def request_cancel(self, run_id: str) -> Run | None: ...
+    def record_on(self, connection: Any, record: Record) -> Recorded | None: ...
 
 
 class World:
@@ -38,7 +40,13 @@ class World:
     timeout_ms = DEFAULT_TIMEOUT_MS
 
     def __init__(
-        self, store: Steps, settings: Settings, clock: Clock, registry: Registry, on_children: Callable[[], None]
+        self,
+        store: Steps,
+        settings: Settings,
+        clock: Clock,
+        registry: Registry,
+        on_children: Callable[[], None],
+        transaction: Callable[[], AbstractContextManager[Any]],
     ) -> None:
         self._store = store
         self.clock = clock
@@ -46,6 +54,7 @@ class World:
         self.result_limit = settings.result_limit
         self.max_attempts = settings.default_max_attempts
         self._on_children = on_children
+        self.transaction = transaction
         self._batcher: Batcher[Record, Recorded | None] = Batcher(self._flush, most=MOST_RECORDS)
 
     async def record(self, record: Record) -> Recorded | None:
@@ -68,6 +77,9 @@ class World:
                 log.warning("steps of %d runs wait to be recorded: %s", len(records), error)
                 await self.clock.wait(never, backoff)
                 backoff = min(LONGEST_BACKOFF, backoff * 2)
+
+    def record_on(self, connection: Any, record: Record) -> Recorded | None:
+        return self._store.record_on(connection, record)
 
     async def cancel(self, run_id: str) -> None:
         """Cancel a run and all below it; harmless when it has ended."""

@@ -23,6 +23,11 @@ class BoundStepping(Bound):
             self.driver.hint("runs")
         return recorded
 
+    def record_on(self, connection: Any, record: Record) -> Recorded | None:
+        """Keep what has come of a run in a transaction that the caller commits; blocks the calling thread."""
+        (recorded,) = self.driver.write_on_sync(connection, partial(stepping.record_steps, records=[record]))
+        return recorded
+
     async def read_journal(self, run_id: str) -> Journal:
         return await self._read(partial(stepping.read_journal, run_id=run_id))
 
