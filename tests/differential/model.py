@@ -347,7 +347,8 @@ class Model(
                 return self._schedule(facts.id)
         for other in others:
             if facts.client_request_id is not None and other.client_request_id == facts.client_request_id:
-                return ClientRequestIdInUse(facts.client_request_id, self._id_if_seen(other))
+                seen = other.id if self._sees(other.tenant, other.owner) else None
+                return ClientRequestIdInUse(facts.client_request_id, seen)
         for other in others:
             if other.key == facts.key and other.deleted_at is None:
                 return KeyInUse(facts.key, self._id_if_seen(other))

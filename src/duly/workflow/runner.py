@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from duly.core.errors import LeaseLost, StepFailed
-from duly.core.ids import named_run_id
+from duly.core.ids import child_run_id
 from duly.core.run import Cancelled, Failed, Outcome, Suspended
 from duly.core.steps import START, Journal, Message, Recorded, Step, StepKind, StepStatus, handler_name
 from duly.engine.context import RunContext
@@ -319,7 +319,7 @@ class Stint:
         assert work.call is not None
         assert work.queue is not None
         request = NewRequest(
-            id=named_run_id(self._run.id, str(position)),
+            id=child_run_id(self._run.id, position, ask.step.asked_at),
             job=work.call.job,
             payload=_encode(work.call.payload).decode(),
             queue=work.queue,
@@ -361,7 +361,7 @@ class Stint:
         return Failed(text, fatal=True, cause=error)
 
     async def _continue(self, body: Body, input: Any) -> Any:
-        id = named_run_id("", f"{self._run.id}~1")
+        id = child_run_id(self._run.id, body.next_position, body.now)
         body.news.children.append(ChildWork(self._workflow.name, input, None, id))
         await self._record(body)
         return {"continuedAs": id}

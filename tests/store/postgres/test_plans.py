@@ -199,6 +199,7 @@ PREPARED: dict[str, tuple[dict[str, Any], str]] = {
     "expired_pauses": ({"now": NOW, "limit": 10}, "duly_schedules_pause"),
     "purge_surplus": ({"status": "completed", "keep": 5, "limit": 10}, "duly_history_pkey"),
     "purge_history": ({"finished_before": NOW, "limit": 10, "statuses": ["completed"]}, "duly_history_pkey"),
+    "seen_request": ({"tenant": "t1", "client_request_id": "x", "owner": None}, "duly_schedules_client_request"),
     "find_client_request": ({"tenant": "t1", "client_request_id": "x"}, "duly_schedules_client_request"),
 }  # fmt: skip
 SMALL = {"duly_meta", "duly_tenants", "duly_instances", "duly_queues"}

@@ -125,8 +125,9 @@ def _why_refused(facts: Facts) -> Program[Put]:
     if facts.client_request_id is not None:
         rows = yield query("find_client_request", tenant=facts.tenant, client_request_id=facts.client_request_id)
         if rows:
-            seen: Schedule | None = yield from find_schedule(rows[0][0], tenant=facts.tenant)
-            return ClientRequestIdInUse(facts.client_request_id, None if seen is None else seen.id)
+            # Also one that was deleted, but only to whom it belonged.
+            seen = yield owned("seen_request", tenant=facts.tenant, client_request_id=facts.client_request_id)
+            return ClientRequestIdInUse(facts.client_request_id, seen[0][0] if seen else None)
     rows = yield owned("find_schedule_id", ref=facts.key, by_key=True, tenant=facts.tenant)
     return KeyInUse(facts.key, rows[0][0] if rows else None)
 

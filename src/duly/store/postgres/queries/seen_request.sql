@@ -1,0 +1,4 @@
+SELECT id::text
+FROM duly_schedules
+WHERE tenant = :tenant::text AND client_request_id = :client_request_id::text
+  AND (:owner::text IS NULL OR owner = :owner::text)
