@@ -30,6 +30,7 @@ CELLS = {
     "E": "queue",
     "W": "workflow",
     "K": "bulk",
+    "R": "rest",
     "P8": "growth",
     "P11": "pair",
     "P12": "writes",
