@@ -12,6 +12,8 @@ from tests.cli.conftest import clean_environment
 from tests.client.serving import served
 from tests.serve.serving import Served
 
+pytestmark = pytest.mark.processes
+
 PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
 ADDRESS = "http://127.0.0.1:8080"
 

@@ -10,6 +10,8 @@ import pytest
 
 from tests.serve.serving import Served, environment, free_port
 
+pytestmark = pytest.mark.processes
+
 PAGE = Path(__file__).parents[2] / "docs" / "tutorial.md"
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 

@@ -10,6 +10,8 @@ import pytest
 
 from tests.client.serving import served
 
+pytestmark = pytest.mark.processes
+
 PAGE = Path(__file__).parents[2] / "docs" / "worker-protocol.md"
 
 

@@ -11,6 +11,8 @@ import pytest
 from duly.app.stores import own_transaction
 from tests.processes.conftest import alone
 
+pytestmark = pytest.mark.processes
+
 __all__ = ["alone"]
 PROGRAM = Path(__file__).with_name("crashing.py")
 

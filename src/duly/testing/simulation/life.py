@@ -336,7 +336,7 @@ class Life:
         )
 
 
-def simulate(seed: int, span: float = 30.0) -> Report:
+def simulate(seed: int, span: float = 20.0) -> Report:
     """Live through one seed."""
     loop = VirtualLoop(whose, lambda node, task: _belongs(node, task))
     try:
