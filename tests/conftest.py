@@ -38,25 +38,6 @@ def pytest_configure(config: pytest.Config) -> None:
             )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let each of several test processes begin with its share of the tests that start processes of their own.
-
-    Those wait more than they work: at the end, one after another, they would keep everybody waiting.
-    """
-    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    if workers < 2:
-        return
-    waiting = [item for item in items if item.get_closest_marker("processes")]
-    working = [item for item in items if not item.get_closest_marker("processes")]
-    share = -(-len(items) // workers)
-    ordered: list[pytest.Item] = []
-    for worker in range(workers):
-        own = waiting[worker::workers]
-        ordered += own + working[: share - len(own)]
-        del working[: share - len(own)]
-    items[:] = ordered
-
-
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Count the tests that did not run for want of a server, so that nobody takes them for passes."""
     reasons = [

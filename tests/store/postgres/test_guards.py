@@ -59,6 +59,23 @@ async def test_a_settle_that_meets_a_takeover_looks_again_when_it_has_the_row(
     assert ask(fresh_postgres, "SELECT claimed_by FROM duly_runs") == [other]
 
 
+async def test_a_cancel_waits_for_one_who_gives_the_run_back_and_then_ends_it(
+    store: SqlStore, fresh_postgres: str
+) -> None:
+    session = await open_session(store)
+    (run,) = await store.enqueue([new_request()])
+    await claim_all(store, session)
+    with psycopg.connect(fresh_postgres) as returning:
+        returning.execute("UPDATE duly_runs SET claimed_by = NULL, hold = 4, due_at = due_at + 86400000")
+        cancelling = asyncio.create_task(store.request_cancel(run.id))
+        await waits_for_a_lock(fresh_postgres, cancelling)
+        assert not cancelling.done(), "it must wait for the row, or the run sleeps on with its cancel"
+        returning.commit()
+    cancelled = await cancelling
+    assert cancelled is not None
+    assert cancelled.status == "cancelled"
+
+
 @pytest.mark.parametrize("end", ["settle", "cancel"])
 async def test_an_end_waits_for_one_who_enters_the_lane_and_lets_that_one_go(
     store: SqlStore, fresh_postgres: str, end: str

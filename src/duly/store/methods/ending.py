@@ -16,12 +16,12 @@ from duly.store.statements import Program, batch, query
 
 
 def cancel_waiting_runs(now: int, ids: Sequence[str], reason: Reason | None) -> Program[list[str]]:
-    """End runs that no session holds; one that was claimed meanwhile is told to stop instead."""
-    ended = yield from end_waiting_runs(now, ids, RunStatus.CANCELLED, reason)
-    claimed = sorted(set(ids) - set(ended))
-    if claimed:
-        yield from request_cancels(now, claimed)
-    return ended
+    """End runs that no session holds; one that is held is told to stop instead.
+
+    All are told first: that waits for whoever is giving one back at this moment, and then it is found waiting.
+    """
+    yield from request_cancels(now, sorted(ids))
+    return (yield from end_waiting_runs(now, ids, RunStatus.CANCELLED, reason))
 
 
 def end_waiting_runs(now: int, ids: Sequence[str], status: RunStatus, reason: Reason | None) -> Program[list[str]]:
