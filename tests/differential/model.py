@@ -31,7 +31,7 @@ from duly.core.lane import Singleton
 from duly.core.policy import Retry
 from duly.core.queue import Queue, QueueState
 from duly.core.rules.backlog import all_missed, not_prompt, under
-from duly.core.rules.editing import Change, pause, resume
+from duly.core.rules.editing import Change, end_pause, pause
 from duly.core.rules.firing import FireRules, first_cursor, plan
 from duly.core.rules.flow import after_starts, allowance, is_full, opens_at
 from duly.core.rules.overlap import admit_manual
@@ -370,28 +370,41 @@ class Model(
         schedule = self._find(ref, tenant)
         if schedule is None:
             return None
+        before = {name: deepcopy(rows) for name, rows in vars(self).items() if isinstance(rows, dict)}
+        try:
+            return self._changed(schedule, change, now, rules, expected)
+        except DulyError:
+            self._restore(before)  # a change that is refused undoes what came before it
+            raise
+
+    def _changed(
+        self,
+        schedule: Schedule,
+        change: Callable[[Schedule, int], Change | None],
+        now: int,
+        rules: FireRules,
+        expected: tuple[float, float] | None,
+    ) -> Schedule:
+        over = end_pause(schedule, now)
+        if over is not None:
+            self._apply(over, now)
+            schedule = self._schedule(schedule.id)
         changed = change(schedule, now)
         if changed is not None and changed.definition is not None:
             if expected is not None and not expected[0] <= now <= expected[1]:
                 raise StoreUnavailable("the clock has leapt")
-            # What was due before a new revision belongs to the old one; a change that is then refused undoes it.
-            before = {name: deepcopy(rows) for name, rows in vars(self).items() if isinstance(rows, dict)}
+            # What was due before a new revision belongs to the old one.
             while due := [cursor for cursor in self._due(now) if cursor.schedule_id == schedule.id]:
                 self._fire(due, now, 1000, replace(rules, per_schedule=1000), None)
-            schedule = Schedule(self.facts[schedule.id], self._definition(schedule.id), self.cursors[schedule.id])
-            try:
-                changed = change(schedule, now)
-                if changed is not None and changed.definition is not None:
-                    unknown = self._unknown_calendar(schedule.facts, changed.definition)
-                    if unknown is not None:
-                        raise unknown
-            except DulyError:
-                self._restore(before)
-                raise
+            schedule = self._schedule(schedule.id)
+            changed = change(schedule, now)
+            if changed is not None and changed.definition is not None:
+                unknown = self._unknown_calendar(schedule.facts, changed.definition)
+                if unknown is not None:
+                    raise unknown
         if changed is not None:
             self._apply(changed, now)
-            schedule = Schedule(self.facts[schedule.id], self._definition(schedule.id), self.cursors[schedule.id])
-        return schedule
+        return self._schedule(schedule.id)
 
     def _restore(self, before: Mapping[str, dict[Any, Any]]) -> None:
         """Undo, in the very rows: one that sees only what is an owner's shares them with the whole model."""
@@ -1323,11 +1336,9 @@ class Model(
             over = facts.paused_until is not None and facts.paused_until <= now and facts.deleted_at is None
             if not over or resumed >= limit:
                 continue
-            if self.cursors[id].status.ended:
-                self._apply(Change(replace(facts, paused_until=None), self.cursors[id]), now)
-            else:
-                # As of the end of the pause: a late janitor loses no window.
-                self._apply(resume(self._schedule(id), facts.paused_until or now, by="duly"), now)
+            ended = end_pause(self._schedule(id), now)
+            assert ended is not None
+            self._apply(ended, now)
             resumed += 1
         return resumed
 

@@ -100,6 +100,16 @@ def resume(schedule: Schedule, now: int, *, by: str | None, catch_up: bool = Fal
     return Change(facts, cursor, by=by, note=note, changed=("enabled",), skips=skips)
 
 
+def end_pause(schedule: Schedule, now: int) -> Change | None:
+    """Resume, as of its end, a pause that has reached it: windows since then are due. None for any other schedule."""
+    facts = schedule.facts
+    if facts.paused_at is None or facts.paused_until is None or facts.paused_until > now:
+        return None
+    if schedule.cursor.status.ended:
+        return Change(replace(facts, paused_until=None), schedule.cursor)
+    return resume(schedule, facts.paused_until, by="duly")
+
+
 def cancel(schedule: Schedule, now: int, by: str | None) -> Change:
     """End a schedule: waiting runs are cancelled, a running one gets no further attempt. Repeating it is fine."""
     facts, cursor = schedule.facts, schedule.cursor

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from duly.core.errors import StoreUnavailable
 from duly.core.instants import to_datetime
-from duly.core.rules.editing import Change
+from duly.core.rules.editing import Change, end_pause
 from duly.core.rules.firing import FireRules
 from duly.core.schedule import Schedule
 from duly.store.codec import CURSOR, read_cursor
@@ -45,6 +45,10 @@ def change_schedule(
     schedule = yield from find_schedule(schedule_id, tenant=tenant)
     if schedule is None:
         return None
+    over = end_pause(schedule, now)
+    if over is not None:
+        # The end of a pause is an instant, not the janitor's next round: what came since then is not lost by a change.
+        (schedule,) = yield from write_changes(now, [(schedule, over)])
     changed = change(schedule, now)
     if changed is None:
         return schedule

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from duly.core.rules.editing import Change, resume
 from duly.core.rules.firing import FireRules
 from duly.core.run import ENDS, RunStatus
-from duly.core.schedule import Schedule
 from duly.store.statements import Program, group, query
 
 from .changing import change_schedule
@@ -70,18 +67,8 @@ def purge_schedules(now: int, ended_before: int, limit: int) -> Program[int]:
 
 
 def resume_expired_pauses(now: int, limit: int, definitions: Definitions) -> Program[int]:
-    """Resume, from now, the schedules whose pause has reached its end."""
+    """Resume the schedules whose pause has reached its end: whoever looks at one to change it does that first."""
     rows = yield query("expired_pauses", now=now, limit=limit)
     for (schedule_id,) in rows:
-        yield from change_schedule(now, schedule_id, _resume, None, FireRules(), definitions)
+        yield from change_schedule(now, schedule_id, lambda schedule, now: None, None, FireRules(), definitions)
     return len(rows)
-
-
-def _resume(schedule: Schedule, now: int) -> Change | None:
-    facts = schedule.facts
-    if facts.paused_at is None or facts.paused_until is None or facts.paused_until > now:
-        return None
-    if schedule.status.ended:
-        return Change(replace(facts, paused_until=None), schedule.cursor)
-    # As of the pause's end, not of this look at the clock: windows in between are due.
-    return resume(schedule, facts.paused_until, by="duly")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from duly.core.policy import Overlap
 from duly.core.run import Completed, Hold, RunStatus
 from duly.core.timing import Cron, Every, Once
@@ -190,6 +192,21 @@ class TestExpiredPauses:
         trial.clock.move(seconds=122)
         assert await trial.store.resume_expired_pauses(limit=10) == 1
         assert (await trial.fire()).runs == 1
+
+    async def test_a_change_after_the_end_of_a_pause_loses_no_window_before_the_janitor_comes(
+        self, trial: Trial
+    ) -> None:
+        edited, paused = await trial.put("edited"), await trial.put("paused")
+        for put in (edited, paused):
+            await trial.pause(put, until=trial.clock.now() + 90_000)
+        trial.clock.move(seconds=122)
+        after = await trial.edit(edited, definition=replace(edited.definition, timing=Every(hours=1)))
+        assert after.enabled
+        again = await trial.pause(paused)
+        assert not again.enabled
+        await trial.resume(again)
+        assert [run.status for run in await trial.runs(edited)] == ["pending"], "its window came after the pause"
+        assert [run.reason for run in await trial.runs(paused)] == ["paused"], "it was due when the next pause came"
 
     async def test_a_schedule_that_ended_during_its_pause_does_not_stop_the_others(self, trial: Trial) -> None:
         until = trial.clock.now() + 60_000
