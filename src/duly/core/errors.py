@@ -10,11 +10,13 @@
     │   ├── RetryPolicyInvalid         SCHEDULE_RETRY_POLICY_INVALID
     │   ├── PayloadTooLarge            PAYLOAD_TOO_LARGE
     │   └── ValidationFailed           VALIDATION_FAILED
-    │       └── CalendarUnknown            CALENDAR_UNKNOWN: a schedule names one that is not there
+    │       ├── CalendarUnknown            CALENDAR_UNKNOWN: a schedule names one that is not there
+    │       └── DestinationNotAllowed      DESTINATION_NOT_ALLOWED: a webhook leads where none may go
     ├── NotFound                   SCHEDULE_JOB_NOT_FOUND
     │   ├── OperationNotFound          OPERATION_NOT_FOUND
     │   ├── KeyNotFound                KEY_NOT_FOUND: no API key has that id
-    │   └── CalendarNotFound           CALENDAR_NOT_FOUND
+    │   ├── CalendarNotFound           CALENDAR_NOT_FOUND
+    │   └── WebhookNotFound            WEBHOOK_NOT_FOUND
     ├── Conflict                   the request is well formed, the state does not allow it
     │   ├── KeyInUse                   SCHEDULE_KEY_IN_USE
     │   ├── ClientRequestIdInUse       SCHEDULE_CLIENT_REQUEST_ID_IN_USE
@@ -26,6 +28,7 @@
     │   ├── UniqueKeyInUse             UNIQUE_KEY_IN_USE: another run has the key
     │   └── RevisionStale              SCHEDULE_REVISION_STALE
     ├── WaitTimeout                WAIT_TIMEOUT
+    ├── SignatureInvalid           SIGNATURE_INVALID: a webhook that came in is not from who has the secret
     ├── LeaseLost                  LEASE_LOST: the store gave the run to a newer attempt
     ├── ConfigurationError         CONFIGURATION_INVALID
     │   └── SchemaMismatch             SCHEMA_MISMATCH
@@ -126,6 +129,12 @@ class CalendarUnknown(ValidationFailed):
         )
 
 
+class DestinationNotAllowed(ValidationFailed):
+    """A webhook leads to where none may be sent, or its URL cannot be trusted to say where it leads."""
+
+    code = "DESTINATION_NOT_ALLOWED"
+
+
 class NotFound(DulyError):
     """No schedule or run has that id or key."""
 
@@ -146,6 +155,14 @@ class CalendarNotFound(NotFound):
     @classmethod
     def named(cls, name: str) -> Self:
         return cls(f"there is no calendar {name[:200]!r}", ref=name)
+
+
+class WebhookNotFound(NotFound):
+    code = "WEBHOOK_NOT_FOUND"
+
+    @classmethod
+    def named(cls, id: str) -> Self:
+        return cls(f"there is no webhook with id {id[:200]!r}", ref=id)
 
 
 class KeyNotFound(NotFound):
@@ -241,6 +258,12 @@ class UniqueKeyInUse(Conflict):
             existing_id=existing_id,
         )
         self.existing_id = existing_id
+
+
+class SignatureInvalid(DulyError):
+    """A message is not signed by who has the secret, or not of late; do not act on it."""
+
+    code = "SIGNATURE_INVALID"
 
 
 class WaitTimeout(DulyError, TimeoutError):
