@@ -1,6 +1,7 @@
 """Fixtures for every test: real servers, each started at most once per test process, and counted where absent."""
 
 import os
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -79,6 +80,16 @@ def pgbouncer_url(postgres_url: str) -> Iterator[str]:
 def redis_url() -> Iterator[str]:
     """A Redis, or a Valkey, on a port of its own."""
     yield from _url_of("redis", redis_server())
+
+
+@pytest.fixture(scope="session")
+def promtool() -> str:
+    """Prometheus' own judge of metrics and rules."""
+    found = shutil.which("promtool")
+    if found is None or "promtool" in _names_in("DULY_TEST_WITHOUT"):
+        _absent(ServerAbsent("promtool", "Debian's package prometheus has it"))
+    assert found is not None
+    return found
 
 
 @pytest.fixture

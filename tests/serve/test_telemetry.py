@@ -14,12 +14,15 @@ from duly import Duly, Every, RunContext, RunStatus, Settings
 from duly.api.health import health_of
 from duly.app.watching import store_name
 from duly.core.errors import OutcomeUnknown, StoreError, StoreUnavailable
-from duly.core.run import Reason, SkippedWindows
+from duly.core.run import Completed, Reason, SkippedWindows
 from duly.core.version import VERSION
-from duly.store.values import Load
+from duly.engine.worker import _leaked
+from duly.store.load import Load, Waits
+from duly.store.values import Held
 from duly.telemetry.exposition import Exposition
 from duly.telemetry.logs import ConsoleFormatter, JsonFormatter, configure, escaped
 from duly.telemetry.metrics import Metrics
+from duly.telemetry.numbers import MOST_JOBS
 from duly.testing import ManualClock
 from tests.serve.serving import ROOT
 
@@ -51,8 +54,10 @@ def test_each_number_counts_what_it_says() -> None:
     metrics.session_lost(1)
     metrics.schedule_set_aside("s", "broken")
     metrics.clock_jumped(9000)
-    for error in (StoreUnavailable("x"), OutcomeUnknown("x"), StoreError("x"), ValueError("x")):
-        metrics.loop_failed("scheduler", error)
+    for error in (StoreUnavailable("x"), OutcomeUnknown("x"), StoreError("x"), None):
+        metrics.store_called("write", 0.002, error)
+        metrics.loop_failed("scheduler", error or ValueError("x"))
+    metrics.lease_doubted(1)
     metrics.beat_failed(StoreUnavailable("x"))
     found = samples(Exposition(metrics, store="sqlite").text(None)[0])
     expected = {
@@ -74,6 +79,10 @@ def test_each_number_counts_what_it_says() -> None:
         "duly_store_errors_total{kind=unknown_outcome}": 1,
         "duly_store_errors_total{kind=refused}": 1,
         "duly_loop_failures_total{loop=scheduler}": 4,
+        "duly_leases_doubted_total": 1,
+        "duly_store_call_seconds_count{kind=write}": 4,
+        "duly_store_call_seconds_bucket{kind=write}{le=0.0025}": 4,
+        "duly_store_call_seconds_count{kind=read}": 0,
         "duly_loop_failures_total{loop=heartbeat}": 1,
         "duly_schedule_lag_seconds_bucket{le=0.01}": 1,
         "duly_schedule_lag_seconds_bucket{le=0.05}": 2,
@@ -173,8 +182,24 @@ def test_what_is_logged_cannot_move_the_cursor_or_forge_a_line() -> None:
 
 
 def test_the_page_names_every_metric() -> None:
-    page = (ROOT / "docs" / "serving.md").read_text()
-    found = samples(Exposition(Metrics(), store="sqlite").text(Load(1, 2, 3, 4, 5))[0])
+    page = (ROOT / "docs" / "metrics.md").read_text()
+    load = Load(1, 2, 3, 4, 5, waits=Waits(1, 2, 3, 4, 5))
+    found = samples(Exposition(Metrics(), store="sqlite").text(load)[0])
     names = {re.sub(r"(_bucket|_count|_sum)?(\{.*)?$", "", name) for name in found if name.startswith("duly_")}
     assert len(names) > 15
     assert {name for name in names if f"`{name}" not in page} == set()
+
+
+def test_the_first_hundred_jobs_have_numbers_and_all_others_share_some() -> None:
+    metrics = Metrics(ManualClock())
+    for n in range(MOST_JOBS + 20):
+        claim = _leaked(Held(f"r{n}", 1, False))
+        claim.job = f"job-{n:03}"
+        metrics.attempt_started(claim)
+        metrics.attempt_ended(claim, Completed())
+    found = samples(Exposition(metrics, store="sqlite").text(None)[0])
+    own = [name for name in found if name.startswith("duly_job_attempts_total{job_type=job-") and "completed" in name]
+    assert len(own) == MOST_JOBS
+    assert found["duly_job_attempts_total{job_type=other}{outcome=completed}"] == 20
+    assert found["duly_job_duration_seconds_count{job_type=other}"] == 20
+    assert found["duly_attempts_total{outcome=completed}"] == MOST_JOBS + 20

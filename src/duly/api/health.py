@@ -17,7 +17,7 @@ from duly.app import Duly
 from duly.app.watching import Check, count_load, look, observe, store_name
 from duly.core.version import VERSION
 from duly.runtime.clock import Clock, SystemClock
-from duly.store.values import Load
+from duly.store.load import Load
 from duly.telemetry.metrics import Metrics
 
 from .problems import MEDIA_TYPE, Kind, problem
@@ -119,7 +119,7 @@ class Health:
 
 def health_of(app: Duly, **options: Any) -> Health:
     """Health and metrics of an app; counting begins now."""
-    metrics = Metrics()
+    metrics = Metrics(app.clock)
     observe(app, metrics)
     return Health(app, metrics, **options)
 

@@ -118,6 +118,7 @@ class Duly(Declaring):
         self.url, self.settings, self._roles = url, settings, roles
         self._store: SqlStore = open_store(url, self._clock)
         self._store.closed_until_open(NOT_OPEN)
+        self._store.on_call(self._observers.store_called, self._clock)
         self._world = WorkflowWorld(
             self._store,
             settings,

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from duly.core.errors import DulyError
 from duly.runtime.events import Observer
-from duly.store.values import LEADER, Instance, Lease, Load
+from duly.store.load import Load
+from duly.store.values import LEADER, Instance, Lease
 from duly.workflow.definition import Workflow
 
 from .duly import Duly

@@ -105,7 +105,7 @@ class _Process:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._app = plan.app
-        self._metrics = Metrics()
+        self._metrics = Metrics(plan.app.clock)
         observe(plan.app, self._metrics)
         self._health: Health | None = None
         self._server: Server | None = None

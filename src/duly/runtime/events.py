@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from duly.core.audit import Finding
+from duly.core.errors import StoreError
 from duly.core.run import Claim, Failed, Outcome, RunStatus, SkippedWindows
 from duly.core.switch import FiringState
 
@@ -60,6 +61,7 @@ class Observer:
     def schedules_owed(self, count: int, some: Sequence[str]) -> None: ...
     def audit_found(self, findings: Sequence[Finding]) -> None: ...
     def loop_failed(self, name: str, error: Exception) -> None: ...
+    def store_called(self, kind: str, seconds: float, error: StoreError | None) -> None: ...
 
 
 _EVENTS = [name for name in vars(Observer) if not name.startswith("_")]
@@ -294,3 +296,6 @@ class Observers(Observer):
 
     def loop_failed(self, name: str, error: Exception) -> None:
         self._tell("loop_failed", name, error)
+
+    def store_called(self, kind: str, seconds: float, error: StoreError | None) -> None:
+        self._tell("store_called", kind, seconds, error)

@@ -15,6 +15,8 @@ from duly.core.policy import Retry
 from duly.core.run import Claim, Outcome, Run, RunStatus, SkippedWindows
 from duly.core.schedule import Definition, Facts, Schedule
 
+from .load import Load
+
 Item = TypeVar("Item")
 NO_RETRIES: Mapping[str, Retry] = MappingProxyType({})
 
@@ -214,18 +216,6 @@ class Recovered:
     runs: Sequence[str] = ()
     ended: dict[str, RunStatus] = field(default_factory=dict)
     more: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Load:
-    """How much there is to do now, each number up to a limit: windows due, and runs by what they wait for."""
-
-    due: int
-    ready: int
-    running: int
-    in_lanes: int
-    of_unknown_jobs: int
-    firing_paused: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+    SummaryMetricFamily,
+)
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector, CollectorRegistry
 
 from duly.core.version import VERSION
-from duly.store.values import Load
+from duly.store.load import Load, Waits
 
-from .metrics import Histogram, Metrics
+from .metrics import Metrics
+from .numbers import Histogram
 
 
 class Exposition:
@@ -53,6 +60,7 @@ class _Collector(Collector):
         yield CounterMetricFamily("duly_runs_unheard", "Runs of topics that nobody listens to.", m.unheard)
         yield CounterMetricFamily("duly_runs_recovered", "Runs taken from dead instances.", m.recovered)
         yield CounterMetricFamily("duly_sessions_lost", "Times this process was declared dead.", m.sessions_lost)
+        yield CounterMetricFamily("duly_leases_doubted", "Times no heartbeat got through in time.", m.leases_doubted)
         yield CounterMetricFamily("duly_schedules_set_aside", "Schedules that could not be fired.", m.set_aside)
         yield CounterMetricFamily("duly_clock_jumps", "Leaps of the clock that were noticed.", m.clock_jumps)
         yield _counters("duly_audit_findings", "Windows that the auditor found wrong.", "fault", m.audit_findings)
@@ -64,6 +72,9 @@ class _Collector(Collector):
         yield GaugeMetricFamily("duly_attempts_active", "Attempts in execution in this process.", m.active)
         yield _histogram("duly_schedule_lag_seconds", "From the time to fire to the fire.", m.lag)
         yield _histogram("duly_run_duration_seconds", "How long attempts took.", m.duration)
+        yield _histogram("duly_run_timeout_ratio", "How much of its timeout an attempt took.", m.timeout_share)
+        yield from _of_jobs(m)
+        yield _calls(m)
         yield from self._of_store()
         info = GaugeMetricFamily("duly_build_info", "The version, always 1.", labels=("version", "store"))
         info.add_metric((VERSION, self._store), 1)
@@ -84,6 +95,38 @@ class _Collector(Collector):
         ):
             depth.add_metric((state,), runs)
         yield depth
+        if load.waits is not None:
+            yield from _waiting(load.waits)
+
+
+def _waiting(waits: Waits) -> Iterator[Metric]:
+    for name, words, ms in (
+        ("duly_due_oldest_seconds", "How long the window has waited that is due longest.", waits.due_ms),
+        ("duly_queue_oldest_seconds", "How long the run has waited that could start longest.", waits.ready_ms),
+        ("duly_outbox_oldest_seconds", "The same of those that go to a target.", waits.outbox_ms),
+    ):
+        yield GaugeMetricFamily(name, words, ms / 1000)
+    yield GaugeMetricFamily("duly_dead_letters", "Runs that failed for good, up to 10000.", waits.dead)
+    if waits.dead_rows is not None:
+        yield GaugeMetricFamily("duly_dead_rows", "Rows that vacuum has still to sweep up.", waits.dead_rows)
+
+
+def _of_jobs(metrics: Metrics) -> Iterator[Metric]:
+    attempts = CounterMetricFamily("duly_job_attempts", "Attempts that ended, by job.", labels=("job_type", "outcome"))
+    took = SummaryMetricFamily("duly_job_duration_seconds", "How long attempts took, by job.", labels=("job_type",))
+    for job, ended, seconds, timed in metrics.attempts_by_job:
+        for outcome, count in ended.items():
+            attempts.add_metric((job, outcome), count)
+        took.add_metric((job,), timed, seconds)
+    yield attempts
+    yield took
+
+
+def _calls(metrics: Metrics) -> Metric:
+    family = HistogramMetricFamily("duly_store_call_seconds", "How long calls to the store took.", labels=("kind",))
+    for kind, histogram in metrics.store_calls.items():
+        family.add_metric((kind,), _buckets(histogram), histogram.total)
+    return family
 
 
 def _counters(name: str, words: str, label: str, values: Mapping[str, int]) -> CounterMetricFamily:
@@ -94,8 +137,12 @@ def _counters(name: str, words: str, label: str, values: Mapping[str, int]) -> C
 
 
 def _histogram(name: str, words: str, histogram: Histogram) -> HistogramMetricFamily:
+    return HistogramMetricFamily(name, words, buckets=_buckets(histogram), sum_value=histogram.total)
+
+
+def _buckets(histogram: Histogram) -> list[tuple[str, float]]:
     buckets, below = [], 0
     for bound, count in zip((*histogram.bounds, float("inf")), histogram.counts, strict=True):
         below += count
         buckets.append(("+Inf" if bound == float("inf") else str(bound), float(below)))
-    return HistogramMetricFamily(name, words, buckets=buckets, sum_value=histogram.total)
+    return buckets

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from duly.core.audit import Fault, Finding
@@ -26,8 +25,12 @@ from duly.core.run import (
 from duly.runtime.clock import Clock, SystemClock
 from duly.runtime.events import Observer
 
+from .numbers import Histogram, NumbersByJob
+
 LAG_BUCKETS: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 3600.0)
 DURATION_BUCKETS: Final = (0.005, 0.025, 0.1, 0.25, 1.0, 2.5, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0)
+TIMEOUT_BUCKETS: Final = (0.1, 0.25, 0.5, 0.8, 0.9, 1.0)
+STORE_BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 15.0)
 
 _OUTCOMES: Final[Mapping[type, str]] = {
     Completed: "completed",
@@ -38,24 +41,12 @@ _OUTCOMES: Final[Mapping[type, str]] = {
     Snoozed: "snoozed",
     Suspended: "suspended",
 }
+_ALWAYS: Final = (Completed, Failed)
+"""Outcomes that are told of a job also while there are none: a rate needs a zero to begin with."""
+
 SKIP_REASONS: Final = (
     Reason.MISSED, Reason.TOO_LATE, Reason.EXCLUDED, Reason.OVERLAP, Reason.QUEUE_FULL,
 )  # fmt: skip
-
-
-class Histogram:
-    """Counts per bucket; the last one has no upper bound."""
-
-    __slots__ = ("bounds", "counts", "total")
-
-    def __init__(self, bounds: Sequence[float]) -> None:
-        self.bounds = bounds
-        self.counts = [0] * (len(bounds) + 1)
-        self.total = 0.0
-
-    def add(self, seconds: float) -> None:
-        self.counts[bisect_left(self.bounds, seconds)] += 1
-        self.total += seconds
 
 
 class Metrics(Observer):
@@ -86,8 +77,12 @@ class Metrics(Observer):
         self.sessions_lost = 0
         self.set_aside = 0
         self.clock_jumps = 0
+        self.leases_doubted = 0
         self.lag = Histogram(LAG_BUCKETS)
         self.duration = Histogram(DURATION_BUCKETS)
+        self.timeout_share = Histogram(TIMEOUT_BUCKETS)
+        self.store_calls = {kind: Histogram(STORE_BUCKETS) for kind in ("read", "write")}
+        self.jobs = NumbersByJob(_OUTCOMES)
 
     @property
     def active(self) -> int:
@@ -98,6 +93,13 @@ class Metrics(Observer):
     def attempts(self) -> dict[str, int]:
         """Attempts that ended in this process, by outcome."""
         return {_OUTCOMES[kind]: count for kind, count in self._ended.items()}
+
+    @property
+    def attempts_by_job(self) -> Iterator[tuple[str, dict[str, int], float, int]]:
+        """Of each job: its attempts by outcome, how long they took together, and how many that were."""
+        for name, job in self.jobs:
+            ended = {_OUTCOMES[kind]: count for kind, count in job.ended.items() if count or kind in _ALWAYS}
+            yield name, ended, job.seconds, job.timed
 
     @property
     def claims(self) -> int:
@@ -120,10 +122,17 @@ class Metrics(Observer):
         self._started[claim.id] = self._steady()
 
     def attempt_ended(self, claim: Claim, outcome: Outcome) -> None:
-        self._ended[type(outcome)] += 1
+        kind = type(outcome)
+        self._ended[kind] += 1
+        job = self.jobs.of(claim.job)
+        job.ended[kind] += 1
         started = self._started.pop(claim.id, None)
         if started is not None:
-            self.duration.add(self._steady() - started)
+            seconds = self._steady() - started
+            self.duration.add(seconds)
+            job.add_time(seconds)
+            if claim.timeout_ms is not None:
+                self.timeout_share.add(seconds * 1000 / claim.timeout_ms)
 
     def runs_ended(self, ended: Mapping[str, RunStatus]) -> None:
         self.runs.update(ended.values())
@@ -139,6 +148,9 @@ class Metrics(Observer):
 
     def session_lost(self, session: int) -> None:
         self.sessions_lost += 1
+
+    def lease_doubted(self, session: int) -> None:
+        self.leases_doubted += 1
 
     def schedule_set_aside(self, schedule_id: str, error: str) -> None:
         self.set_aside += 1
@@ -165,13 +177,22 @@ class Metrics(Observer):
 
     def beat_failed(self, error: Exception) -> None:
         self.loop_failed("heartbeat", error)
+        if isinstance(error, StoreError):  # beats have a thread and a way to the store of their own
+            self._count_error(error)
 
     def loop_failed(self, name: str, error: Exception) -> None:
         self.loop_failures[name] += 1
+
+    def store_called(self, kind: str, seconds: float, error: StoreError | None) -> None:
+        self.store_calls[kind].add(seconds)
+        if error is not None:
+            self._count_error(error)
+
+    def _count_error(self, error: StoreError) -> None:
         match error:
             case StoreUnavailable():
                 self.store_errors["unavailable"] += 1
             case OutcomeUnknown():
                 self.store_errors["unknown_outcome"] += 1
-            case StoreError():
+            case _:
                 self.store_errors["refused"] += 1

@@ -310,6 +310,7 @@ PAGE_ENDS = {"owner": None, "after": None, "most": 10_000}
             "duly_cursors_due",
         ),
         ("count_trouble", {"late_before": NOW, "limit": 10_000}, "duly_history_dead"),
+        ("longest_waiting", {"limit": 10_000}, "duly_runs_ready"),
         (
             "count_recent",
             {"day": NOW, "hour": NOW, "ahead": NOW + 86_400_000, "limit": 10_000},

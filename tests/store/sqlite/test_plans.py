@@ -129,6 +129,7 @@ STEPS: list[tuple[str, Query | Batch, int]] = [
     ("coming of", query("list_upcoming_of", tenant=None, owner="rare", fire_at=0, slot=-1, after="", limit=10), 1),
     ("recent", query("count_recent", day=0, hour=0, ahead=1, limit=10), 1),
     ("trouble", query("count_trouble", late_before=5, limit=10), 1),
+    ("waiting", query("longest_waiting", limit=10), 1),
     ("died by", owned("find_dead", **NO_DEAD_FILTER, died_by=10, limit=10), 2),
     ("dead groups", owned("group_dead", **NO_DEAD_FILTER, limit=10), 2),
     ("of an owner by key", owned("find_schedule_id", ref="k7", by_key=True, tenant="rare", owner="rare"), 0),

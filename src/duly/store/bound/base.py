@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from copy import copy
 from typing import Any, Self
 
 from duly.core.credential import Whose
 from duly.core.errors import ConfigurationError, StoreError
+from duly.runtime.clock import Clock
 from duly.store.driver import Driver
 from duly.store.methods.definitions import Definitions
 from duly.store.methods.telling import Tap, Watch
 from duly.store.narrowing import narrowed
 from duly.store.statements import Program, T, Transaction
+from duly.store.timing_calls import CallListener, Timed
 
 
 class Bound:
@@ -28,6 +30,7 @@ class Bound:
         self._advice: str | None = None
         self._closed: str | None = None
         self._whole = self
+        self._timed: Timed | None = None
         self._whose: Whose | None = None
 
     def seen_by(self, whose: Whose) -> Self:
@@ -54,13 +57,21 @@ class Bound:
     def on_change(self, listener: Callable[[str], None]) -> None:
         self.driver.on_hint(listener)
 
+    def on_call(self, listener: CallListener, clock: Clock) -> None:
+        """Tell a listener of every call how long it took; those on a caller's own connection are the caller's."""
+        self._whole._timed = Timed(listener, clock)
+
     async def _read(self, transaction: Transaction[T]) -> T:
-        return await self.driver.read(self._ready(transaction))
+        return await self._call("read", self.driver.read, self._ready(transaction))
+
+    async def _call(self, kind: str, call: Callable[[Transaction[T]], Awaitable[T]], transaction: Transaction[T]) -> T:
+        timed = self._whole._timed
+        return await (call(transaction) if timed is None else timed.call(kind, call, transaction))
 
     async def _write(self, transaction: Transaction[T]) -> T:
         tap = Tap(self._ready(transaction), self._watch)
         try:
-            value = await self.driver.write(tap)
+            value = await self._call("write", self.driver.write, tap)
         except StoreError:
             self._definitions.forget()
             raise

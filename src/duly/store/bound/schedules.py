@@ -10,8 +10,9 @@ from duly.core.rules.editing import Change
 from duly.core.rules.firing import FireRules
 from duly.core.rules.replacing import Succession
 from duly.core.schedule import Schedule
+from duly.store.load import Load
 from duly.store.methods import bulk, changing, overview, reading, replacing, schedules
-from duly.store.values import Load, Matching, NewSchedule, Page, Put, ScheduleFilter, Stats
+from duly.store.values import Matching, NewSchedule, Page, Put, ScheduleFilter, Stats
 
 from .base import Bound
 
@@ -86,8 +87,8 @@ class BoundSchedules(Bound):
         return await self._read(partial(overview.stats, limit=limit, late_ms=late_ms))
 
     async def count_load(self, *, limit: int = 10_000) -> Load:
-        """How much there is to do now, for whoever watches; each count stops at ``limit``."""
-        return await self._read(partial(reading.count_load, limit=limit))
+        """How much there is to do now, and since when, for whoever watches; each count stops at ``limit``."""
+        return await self._read(partial(reading.count_waits, limit=limit))
 
     async def schema_version(self) -> int:
         """The schema's number, read now: whoever gets an answer has reached the store."""

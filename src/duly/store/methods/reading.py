@@ -6,9 +6,10 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from duly.core.schedule import Schedule
+from duly.store.load import Load, Waits
 from duly.store.narrowing import owned
 from duly.store.statements import Program, query
-from duly.store.values import Load, Page, ScheduleFilter
+from duly.store.values import Page, ScheduleFilter
 
 from .schedules import read_schedule
 
@@ -61,6 +62,15 @@ def count_load(now: int, limit: int) -> Program[Load]:
     rows = yield query("count_load", now=now, limit=limit)
     stopped = yield query("firing_stopped")
     return replace(Load(*rows[0]), firing_paused=bool(stopped))
+
+
+def count_waits(now: int, limit: int) -> Program[Load]:
+    """The same, and for how long the oldest of each kind has waited."""
+    load = yield from count_load(now, limit)
+    rows = yield query("longest_waiting", limit=limit)
+    *since, dead, dead_rows = rows[0]
+    due_ms, ready_ms, outbox_ms = (0 if at is None else max(0, now - at) for at in since)
+    return replace(load, waits=Waits(due_ms, ready_ms, outbox_ms, dead, dead_rows))
 
 
 def schema_version(now: int) -> Program[int]:

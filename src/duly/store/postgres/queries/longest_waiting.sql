@@ -1,0 +1,18 @@
+-- Since when the oldest of its kind waits, and what nobody has dealt with: dead letters up to the limit, and the rows
+-- of the busy tables that vacuum has still to sweep up.
+WITH heads AS MATERIALIZED (
+    SELECT l.queue, (
+        SELECT r.due_at FROM duly_runs AS r
+        WHERE r.queue = l.queue AND r.priority = l.priority AND r.claimed_by IS NULL AND r.hold = 0
+        ORDER BY r.due_at LIMIT 1
+    ) AS due_at
+    FROM duly_lines AS l
+)
+SELECT
+    (SELECT min(fire_at) FROM duly_cursors WHERE fire_at IS NOT NULL),
+    (SELECT min(due_at) FROM heads),
+    (SELECT min(due_at) FROM heads WHERE starts_with(queue, 'target:')),
+    (SELECT count(*) FROM (
+        SELECT FROM duly_history WHERE status = 'failed' AND acked_at IS NULL ORDER BY id LIMIT :limit::bigint
+    ) AS dead),
+    (pg_stat_get_dead_tuples('duly_runs'::regclass) + pg_stat_get_dead_tuples('duly_cursors'::regclass))::bigint

@@ -1,0 +1,20 @@
+-- Since when the oldest of its kind waits, and what nobody has dealt with: dead letters up to the limit.
+-- Differs from postgres: rows that were replaced leave nothing behind that anybody must sweep up.
+WITH heads AS MATERIALIZED (
+    SELECT l.queue, (
+        SELECT r.due_at FROM duly_runs AS r
+        WHERE r.queue = l.queue AND r.priority = l.priority AND r.claimed_by IS NULL AND r.hold = 0
+        ORDER BY r.due_at LIMIT 1
+    ) AS due_at
+    FROM duly_lines AS l
+)
+SELECT
+    (SELECT min(fire_at) FROM duly_cursors WHERE fire_at IS NOT NULL),
+    (SELECT min(due_at) FROM heads),
+    (SELECT min(due_at) FROM heads WHERE substr(queue, 1, 7) = 'target:'),
+    (SELECT count(*) FROM (
+        SELECT 1 FROM duly_history INDEXED BY duly_history_dead
+        WHERE status = 'failed' AND acked_at IS NULL AND id > ''
+        LIMIT :limit
+    ) AS dead),
+    NULL
