@@ -4,7 +4,7 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 
 import pytest
 from hypothesis import settings
@@ -120,11 +120,17 @@ def fresh_pgbouncer(fresh_postgres: str, pgbouncer_url: str) -> str:
 
 
 def _url_of(name: str, server: AbstractContextManager[Server]) -> Iterator[str]:
+    with need(name), server as running:
+        yield running.url
+
+
+@contextmanager
+def need(name: str) -> Iterator[None]:
+    """Skip or fail, as is asked for, where a server or program is absent."""
     try:
         if name in _names_in("DULY_TEST_WITHOUT"):
             raise ServerAbsent(name, "DULY_TEST_WITHOUT says so")
-        with server as running:
-            yield running.url
+        yield
     except ServerAbsent as absent:
         _absent(ServerAbsent(name, absent.reason))
 

@@ -28,7 +28,7 @@ from psycopg import conninfo, sql
 from duly.store.postgres.limits import Limits
 from duly.store.postgres.migrating import prepare_schema
 
-NAMES = ("postgres", "postgres-wheel", "pgbouncer", "redis", "promtool")
+NAMES = ("postgres", "postgres-wheel", "pgbouncer", "redis", "promtool", "chromium")
 """What DULY_TEST_REQUIRE may ask for."""
 
 _NOBODY = 65534

@@ -41,9 +41,10 @@ def application(
     """The REST API of an app under ``/api/v1``, its document at ``/openapi.json``, its page at ``/docs``.
 
     It neither opens nor starts the app: whoever does that serves it as well. ``deadline`` is how many seconds one
-    request may take; ``routes`` are served beside, with the same care for headers and errors. ``hosts`` are the names
-    that it answers to; without them any, because whoever mounts it decides about names. ``guard`` knows the callers:
-    without one, keys of the store; it is open while there is none. ``cors`` are pages of other sites that may ask.
+    request may take; ``routes`` are served beside, before its own pages, with the same care for headers and errors.
+    ``hosts`` are the names that it answers to; without them any, because whoever mounts it decides about names.
+    ``guard`` knows the callers: without one, keys of the store; it is open while there is none. ``cors`` are pages of
+    other sites that may ask.
     """
     methods: dict[str, dict[str, Method]] = defaultdict(dict)
     for route in ROUTES:
@@ -54,7 +55,7 @@ def application(
         Path(path, Endpoint(guard, served, deadline=deadline, once=once)) for path, served in methods.items()
     ]
     api = Starlette(
-        routes=[*paths, *page_routes(), *routes],
+        routes=[*paths, *routes, *page_routes()],
         middleware=[Middleware(Edge, clock=app.clock, hosts=hosts, cors=cors or Cors())],
         exception_handlers={HTTPException: _not_served},
     )

@@ -41,6 +41,13 @@ class Hosts:
             return False
 
 
+def is_local(scope: Scope) -> bool:
+    """Whether a request came from this machine under one of its own names, and not through a proxy."""
+    client = (scope.get("client") or ("",))[0]
+    forwarded = any(name in (b"forwarded", b"x-forwarded-for") for name, _ in scope["headers"])
+    return not forwarded and Hosts()._is_ours(client) and not Hosts().refuses_host(scope)
+
+
 def _header(scope: Scope, wanted: bytes) -> str | None:
     return next((value.decode("latin-1") for name, value in scope["headers"] if name == wanted), None)
 

@@ -146,6 +146,15 @@ class Keys:
         now = to_datetime(self._clock.now())
         if key is None or not right or not key.is_good(now):
             return None
+        return await self._used(key, now)
+
+    async def holder(self, id: str) -> Caller | None:
+        """Who has the key of this id, which somebody has shown before; None if it is not good any more."""
+        key = await self._store.find_key(id)
+        now = to_datetime(self._clock.now())
+        return None if key is None or not key.is_good(now) else await self._used(key, now)
+
+    async def _used(self, key: Key, now: datetime) -> Caller:
         if key.last_used_at is None or now - key.last_used_at >= USED_EVERY:
             with suppress(StoreError):  # that it was used is worth less than its use
                 await self._store.touch_key(key.id)

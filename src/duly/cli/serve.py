@@ -167,7 +167,13 @@ def _callers(loaded: Loaded, app: Duly) -> Callers:
 
     from .serving import Callers
 
-    return Callers(read_policy(loaded.values, app.clock), loaded["api.cors_origins"], loaded["api.open_metrics"])
+    return Callers(
+        read_policy(loaded.values, app.clock),
+        loaded["api.cors_origins"],
+        loaded["api.open_metrics"],
+        loaded["api.dashboard"],
+        loaded["api.session_secret"],
+    )
 
 
 def _limits(loaded: Loaded) -> Limits:

@@ -34,11 +34,16 @@ CLEAN, CUT_OFF = 0, 1
 
 @dataclass(frozen=True, slots=True)
 class Callers:
-    """Who may call the API: by what policy, from pages of which origins, and whether metrics are for everybody."""
+    """Who may call the API: by what policy, from pages of which origins, and whether metrics are for everybody.
+
+    ``session_secret`` signs the logins of the dashboard; without one they end with the process.
+    """
 
     policy: Policy
     origins: tuple[str, ...] = ()
     open_metrics: bool = True
+    dashboard: bool = True
+    session_secret: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,19 +140,23 @@ class _Process:
         return Server(listener, self._health, self._application, self._plan.limits, guarded=guarded)
 
     def _application(self) -> Asgi:
-        from starlette.routing import Route
+        from starlette.routing import BaseRoute, Route
 
         from duly.api.application import application
         from duly.api.auth.cors import Cors
         from duly.api.auth.guard import Guard
         from duly.api.auth.metrics import PATH, GuardedMetrics
         from duly.api.hosts import Hosts
+        from duly.dashboard.application import dashboard_routes, make_desk
 
         hosts, callers = self._plan.hosts, self._plan.callers
         guard = Guard(self._app, None if callers is None else callers.policy)
-        routes: list[Route] = []
+        routes: list[BaseRoute] = []
         if callers is not None and not callers.open_metrics and self._health is not None:
-            routes = [Route(PATH, GuardedMetrics(self._health, guard))]
+            routes.append(Route(PATH, GuardedMetrics(self._health, guard)))
+        if callers is None or callers.dashboard:
+            secret = None if callers is None else callers.session_secret
+            routes += dashboard_routes(make_desk(self._app, guard, secret=secret))
         return application(
             self._app,
             hosts=None if hosts is None else Hosts(hosts),

@@ -67,6 +67,15 @@ def text(expected: str) -> Kind:
     return Kind(read, read)
 
 
+def _secret(expected: str) -> Kind:
+    def read(value: object) -> str:
+        if not isinstance(value, str) or len(value.strip()) < 32:
+            raise Refused(expected)
+        return value.strip()
+
+    return Kind(read, read)
+
+
 def header(expected: str) -> Kind:
     """Text that goes into a header of HTTP as it is."""
 
@@ -214,6 +223,8 @@ OPTIONS: Final[Mapping[str, Option]] = {
         Option("api", "key", header("a key such as duly_live_…, on one line"), None, secret=True),
         Option("api", "cors_origins", names("origins such as https://app.example, joined by commas"), ()),
         Option("api", "open_metrics", _truth(), True),
+        Option("api", "dashboard", _truth(), True),
+        Option("api", "session_secret", _secret("32 or more characters that nobody can guess"), None, secret=True),
         Option("auth.jwt", "issuer", text("who issues the tokens, such as https://issuer.example"), None),
         Option("auth.jwt", "audience", names("whom the tokens are for, such as duly"), ()),
         Option("auth.jwt", "algorithms", names("some of HS256, RS256, ES256, EdDSA and their like"), ()),

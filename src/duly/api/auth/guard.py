@@ -6,6 +6,7 @@ Every way in which a credential is not good ends in the same answer, and takes a
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from duly.api.http import Scope
@@ -22,6 +23,8 @@ from .rates import Rates
 
 LOOK_EVERY = 1.0
 """Seconds between two looks whether the first key was made, while there is none."""
+
+Who = Callable[[], Awaitable[Caller | None]]
 
 LONGEST = 8192
 MOST_VIEWS = 1000
@@ -51,18 +54,22 @@ class Guard:
 
     async def caller(self, scope: Scope, needed: credential.Scope | None) -> Caller:
         """Who sent a request; refuses one without a good credential, one that it does not allow, and one too many."""
-        caller = await self._caller(scope)
+        return await self.admit(scope, needed, lambda: self._known(_bearer(scope)))
+
+    async def admit(self, scope: Scope, needed: credential.Scope | None, who: Who) -> Caller:
+        """The same for a caller whom ``who`` knows by other signs than a header; None is nobody."""
+        caller = await self._caller(scope, who)
         if not caller.may(needed):
             detail = f"this needs the scope {needed or 'of nobody'}, which the credential does not have"
             raise Refused(FORBIDDEN, "FORBIDDEN", detail)
         return caller
 
-    async def _caller(self, scope: Scope) -> Caller:
+    async def _caller(self, scope: Scope, who: Who) -> Caller:
         if self._policy.per_address is not None:
             self._addresses.take((scope.get("client") or ("",))[0], self._policy.per_address)
         if await self.is_open():
             return ANYBODY
-        caller = await self._known(_bearer(scope))
+        caller = await who()
         if caller is None:
             raise Refused(UNAUTHENTICATED, "NOT_AUTHORISED", _NOT_KNOWN)
         caller = replace(caller, quotas=caller.quotas.over(self._policy.quotas))

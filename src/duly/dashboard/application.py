@@ -1,0 +1,83 @@
+"""The dashboard as one ASGI application, or as routes beside the API's."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from duly.api.auth.cors import Cors
+from duly.api.auth.guard import Guard
+from duly.api.edge import Edge
+from duly.api.hosts import Hosts
+from duly.api.problems import NOT_ALLOWED, NOT_FOUND
+from duly.api.replies import Refused
+from duly.app import Duly
+
+from .live import Live
+from .login import login, login_page, logout
+from .pages import PAGES
+from .rendering import Renderer
+from .serving import Desk
+from .sessions import Sessions
+from .static_files import StaticFiles
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+def dashboard(
+    app: Duly, *, guard: Guard | None = None, secret: str | None = None, hosts: Hosts | None = None
+) -> Starlette:
+    """The dashboard of an app, to be mounted in another application: ``web.mount("/duly", dashboard(app))``.
+
+    It neither opens nor starts the app. People log in with an API key; while no key was made it is open to this machine
+    only. Processes that share a ``secret`` of 32 or more characters know each other's logins; without one a login ends
+    with the process. ``hosts`` are the names that it answers to; without them any.
+    """
+    desk = make_desk(app, guard or Guard(app), secret=secret, local_only=True)
+
+    async def not_served(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        if error.status_code == 405:
+            return desk.refusal(request, Refused(NOT_ALLOWED, "METHOD_NOT_ALLOWED", "this is not done here"))
+        return desk.refusal(request, Refused(NOT_FOUND, "NOT_FOUND", "there is no such page"))
+
+    served = Starlette(
+        routes=dashboard_routes(desk),
+        middleware=[Middleware(Edge, clock=app.clock, hosts=hosts, cors=Cors())],
+        exception_handlers={HTTPException: not_served},
+    )
+    served.router.redirect_slashes = False
+    return served
+
+
+def make_desk(app: Duly, guard: Guard, *, secret: str | None = None, local_only: bool = False) -> Desk:
+    """What serves the pages of an app. ``local_only`` is for a place that anybody may reach before there is a key."""
+    return Desk(guard, Sessions(app, guard, secret), Renderer(StaticFiles()), PAGES, local_only=local_only)
+
+
+def dashboard_routes(desk: Desk) -> list[BaseRoute]:
+    """Its routes, for an application that has an edge already."""
+    routes: list[BaseRoute] = [
+        Route("/static/{version}/{name}", desk.renderer.files.serve),
+        Route("/login", login_page(desk), methods=["GET"]),
+        Route("/login", login(desk), methods=["POST"]),
+        Route("/logout", logout(desk), methods=["POST"]),
+        Route("/live", Live(desk)),
+    ]
+    for page in PAGES:
+        routes += [Route(action.path, _to(desk.act, action), methods=["POST"]) for action in page.actions]
+        routes.append(Route(page.path, _to(desk.show, page), methods=["GET"]))
+    return routes
+
+
+def _to(serve: Callable[..., Awaitable[Response]], what: object) -> Handler:
+    async def handle(request: Request) -> Response:
+        return await serve(request, what)
+
+    return handle

@@ -1,0 +1,42 @@
+"""The dashboard in this process, without a browser. Its app is open but not started."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from duly import Duly
+from duly.api.application import application
+from duly.api.auth.guard import Guard
+from duly.dashboard.application import dashboard_routes, make_desk
+from duly.testing import ManualClock
+from tests.api.conftest import client_of, sqlite_url
+
+NOON = 1_800_000_000_000
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(NOON)
+
+
+@pytest.fixture
+async def app(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Duly]:
+    app = Duly(sqlite_url(tmp_path), clock=clock)
+    await app.open()
+    yield app
+    await app.close()
+
+
+@pytest.fixture
+async def site(app: Duly) -> AsyncIterator[httpx2.AsyncClient]:
+    """A browser's view of the dashboard as ``duly serve`` has it; it keeps cookies and follows nothing."""
+    guard = Guard(app)
+    served = application(app, guard=guard, routes=dashboard_routes(make_desk(app, guard)))
+    async with client_of(served) as client:
+        yield client
+
+
+async def log_in(site: httpx2.AsyncClient, key: str) -> httpx2.Response:
+    return await site.post("/login", data={"key": key})
