@@ -35,6 +35,7 @@ ELSEWHERE = {
     "SERVER_UNREACHABLE", "SERVER_ERROR", "NOT_AUTHORISED", "PORT_TAKEN",
     "SIGNATURE_INVALID", "WEBHOOK_NOT_FOUND", "DESTINATION_NOT_ALLOWED",
     "WORKFLOW_NOT_DETERMINISTIC", "WORKFLOW_STEP_FAILED", "WORKFLOW_CHILDREN_FAILED", "WORKFLOW_WAIT_TIMEOUT",
+    "WORKFLOW_HISTORY_FULL",
 }  # fmt: skip
 
 
@@ -189,7 +190,7 @@ async def test_the_examples_work_as_they_are(app: Duly, name: str) -> None:
         async with httpx2.AsyncClient(transport=transport, base_url="http://duly/api/v1") as client:
             run = (await client.post("/runs", json={"jobType": "x"})).json()
             await client.put("/schedules/k", json={"everyMs": 60_000, "jobType": "x"})
-            run = await _task_of(app) if name in ("signalRun", "updateRun") else run
+            run = await _task_of(app) if name in ("signalRun", "updateRun", "cancelRun") else run
             path = route.path.replace("{ref}", run["id"] if route.path.startswith("/runs") else "k")
             if route.path.startswith("/keys"):
                 made = await app.keys.create("root", scopes=["admin"])

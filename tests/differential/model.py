@@ -139,6 +139,7 @@ class OpenRow:
     timeout_ms: int | None
     payload: str | None
     fair_key: str | None
+    undo_at: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -815,6 +816,7 @@ class Model(
         is_open = id in self.runs
         asleep = RunStatus.SUSPENDED if is_open and row.hold == Hold.SIGNAL else RunStatus.PENDING
         waiting = RunStatus.RUNNING if is_open and row.claimed_by is not None else asleep
+        waiting = RunStatus.CANCELLING if is_open and row.undo_at is not None else waiting
         session = row.claimed_by if is_open else row.session
         instance = self.instances.get(session)
         facts = self.facts.get(row.schedule_id)

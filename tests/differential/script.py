@@ -640,6 +640,8 @@ class Script:
             )
             for position in draw.sample(range(1, 5), draw.choice((0, 0, 1, 2)))
         ]
+        if draw.random() < 0.2:
+            children = [replace(child, heir=place == 0) for place, child in enumerate(children)]
         return Record(
             run_id=claim.id,
             fence=claim.fence,

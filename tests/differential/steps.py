@@ -89,7 +89,10 @@ class StepsModel:
                 fair_key=asked.fairness_key,
             )
         )
-        self.children.setdefault(asked.id, (parent.id, child.position if child.awaited else 0))
+        link = self.children.get(parent.id) if child.heir else None
+        if child.heir and link is not None:
+            self.children[parent.id] = (link[0], 0)
+        self.children.setdefault(asked.id, link or (parent.id, child.position if child.awaited else 0))
         facts = self.facts.get(parent.schedule_id)
         owner = self.owners.get(parent.id) or (facts and facts.owner)
         if owner is not None:
@@ -113,7 +116,13 @@ class StepsModel:
         return self._send(run_id, StepKind.SIGNAL, name, body, None)
 
     async def cancel_softly(self, run_id: str) -> bool:
-        return self._send(run_id, StepKind.CANCEL, "", None, None)
+        run = self.runs.get(run_id)
+        if run is None or not run.job.startswith(WORKFLOW):
+            return False
+        if run.undo_at is None:
+            run.undo_at = self._clock.now()
+            self._send(run_id, StepKind.CANCEL, "", None, None)
+        return True
 
     def _send(self, run_id: str, kind: StepKind, name: str, body: str | None, error: str | None) -> bool:
         run = self.runs.get(run_id)

@@ -9,6 +9,7 @@ from typing import Any
 
 import duly
 from duly import Duly, Settings, WorkflowContext
+from tests.app.conftest import until
 
 url, diary, place = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
 app = Duly(url, settings=Settings(lease=1, heartbeat=0.2, poll=0.05, shutdown_timeout=2))
@@ -41,6 +42,13 @@ async def saga(ctx: WorkflowContext) -> None:
     raise ValueError(f"it went wrong at {said}")
 
 
+@app.workflow("trip")
+async def trip(ctx: WorkflowContext) -> None:
+    for name in "ABC":
+        await ctx.step(name, act, name, compensate=undo)
+    await ctx.wait_for_signal("never")
+
+
 def pay(connection: Any, amount: int) -> int:
     connection.execute("CREATE TABLE IF NOT EXISTS paid (amount integer)")
     connection.execute(f"INSERT INTO paid VALUES ({amount})")
@@ -55,9 +63,16 @@ async def payment(ctx: WorkflowContext) -> int:
     return int(await ctx.step("more", lambda: paid + 1))
 
 
+async def waits(run_id: str) -> bool:
+    return len(await app.workflows.steps(run_id)) >= 5
+
+
 async def main() -> None:
     async with app:
         run = await app.workflows.start(sys.argv[4], id="the-one")
+        if sys.argv[4] == "trip":
+            await until(lambda: waits(run.id))
+            await app.workflows.cancel(run.id, compensate=True)
         end = await app.runs.wait(run.id, timeout=60)
         sys.stdout.write(f"{run.id} {end.status} {end.error_message or end.result}\n")
 

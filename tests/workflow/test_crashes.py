@@ -50,6 +50,20 @@ def test_h1_h2_i2_killed_anywhere_what_was_recorded_is_not_done_again(url: str, 
 
 
 @pytest.mark.timeout(180)
+def test_i5_killed_in_the_middle_of_a_cancel_it_is_undone_by_another_and_nothing_twice(
+    url: str, tmp_path: Path, alone: None
+) -> None:
+    diary = tmp_path / "diary"
+    for place in ("inside undo-C-c", "before undo-A-a"):
+        assert run_until(place, "trip", url, diary).returncode == -signal.SIGKILL, place
+    done = run_until("nowhere", "trip", url, diary)
+    assert done.stdout.split()[1] == "cancelled", done
+    assert [line.split()[0] for line in diary.read_text().splitlines()] == [
+        "A", "B", "C", "undo-C-c", "undo-C-c", "undo-B-b", "undo-A-a",
+    ]  # fmt: skip
+
+
+@pytest.mark.timeout(180)
 def test_h14_a_step_s_writes_and_its_record_are_one_commit(url: str, tmp_path: Path, alone: None) -> None:
     for place in ("inside pay", "after pay"):
         died = run_until(place, "payment", url, tmp_path / "diary")

@@ -25,6 +25,14 @@ class SignalBody(Base):
     payload: Annotated[Any, told("Any JSON value, up to 256 KiB; null if absent.")] = UNSET
 
 
+class CancelRunBody(Base):
+    """How a run is to be cancelled."""
+
+    compensate: Annotated[
+        bool | UnsetType | None, told("Of a workflow: undo first what its steps did; it is `cancelling` meanwhile.")
+    ] = UNSET
+
+
 class ResultBody(Base):
     """What came of a task."""
 

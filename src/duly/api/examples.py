@@ -91,7 +91,7 @@ BODIES: Mapping[str, Mapping[str, tuple[str, Any]]] = {
             {"jobType": "send-digest", "unique": "digest-42", "uniqueFor": "24h", "onConflict": "refuse"},
         ),
     },
-    "cancelRun": {"nothing": ("Nothing to say", {})},
+    "cancelRun": {"nothing": ("Nothing to say", {}), "undo": ("Undo first", {"compensate": True})},
     "redriveRun": {
         "same": ("The same run again", {}),
         "payload": ("Corrected, as a new run", {"payload": {"user": 43}}),

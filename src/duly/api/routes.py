@@ -22,6 +22,7 @@ from .bodies import (
     ScheduleBody,
     TriggerBody,
 )
+from .bodies_workflow import CancelRunBody
 from .http import Call, Run
 from .matching import meant
 from .operations import controlling, runs, schedules
@@ -343,12 +344,13 @@ ROUTES: tuple[Route, ...] = (
         method="POST",
         path="/runs/{ref}/cancel",
         name="cancelRun",
-        summary="End a waiting run, tell a running one to stop",
+        summary="End a waiting run, tell a running one to stop, let a workflow undo first",
         run=_cancel_run,
         scope=Scope.WRITE,
-        body=NoBody,
+        body=CancelRunBody,
         body_needed=False,
         answer=RunAnswer,
+        codes=("CONFLICT",),
     ),
     *DEAD_LETTERS,
     *CALENDARS,

@@ -120,8 +120,8 @@ class ServerBackend(ServerControl, ServerFlow):
     def get_run(self, ref: str) -> Answer:
         return self._client.runs.get(ref)
 
-    def cancel_run(self, ref: str) -> Answer:
-        return self._client.runs.cancel(ref)
+    def cancel_run(self, ref: str, *, compensate: bool = False) -> Answer:
+        return self._client.runs.cancel(ref, compensate=compensate)
 
     def redrive_run(self, ref: str, body: Body) -> Answer:
         return self._client.runs.redrive(ref, **body)

@@ -157,8 +157,8 @@ class StoreBackend(StoreControl, StoreFlow):
     def get_run(self, ref: str) -> Answer:
         return self._do(runs.get_run(self._app, ref))
 
-    def cancel_run(self, ref: str) -> Answer:
-        return self._do(runs.cancel_run(self._app, ref))
+    def cancel_run(self, ref: str, *, compensate: bool = False) -> Answer:
+        return self._do(runs.cancel_run(self._app, ref, {"compensate": compensate}))
 
     def redrive_run(self, ref: str, body: Body) -> Answer:
         return self._do(dead.redrive_run(self._app, ref, dict(body), by=self._by))

@@ -71,13 +71,16 @@ def get(ref: str) -> None:
 
 @command.command()
 @click.argument("ref")
+@click.option("--compensate", is_flag=True, help="Of a workflow: undo first what its steps did.")
 @output_options
 @common_options
-def cancel(ref: str) -> None:
+def cancel(ref: str, compensate: bool) -> None:
     """End the run REF if it waits, tell it to stop if it runs; an ended one stays as it is."""
     with backend() as reach:
-        run = reach.cancel_run(ref)
-    told = {"cancelled": "cancelled run", "running": "told to stop: run"}.get(
-        run["status"], f"{run['status']} already: run"
-    )
+        run = reach.cancel_run(ref, compensate=compensate)
+    told = {
+        "cancelled": "cancelled run",
+        "running": "told to stop: run",
+        "cancelling": "told to undo what it did: run",
+    }.get(run["status"], f"{run['status']} already: run")
     show_run(run, f"{told} {run['id']}")

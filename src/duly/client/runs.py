@@ -73,9 +73,13 @@ class Runs(Generic[R]):
         """Wait until the run has ended and answer it; raise WaitTimeout after about ``timeout`` seconds."""
         return self._follow(_until_ended(ref, timeout))
 
-    def cancel(self, ref: str) -> R:
-        """End a waiting run, tell a running one to stop; an ended one stays as it is."""
-        return self._send(post(path_of("runs", ref, "cancel"), repeatable=True))
+    def cancel(self, ref: str, *, compensate: bool = False) -> R:
+        """End a waiting run, tell a running one to stop; an ended one stays as it is.
+
+        With ``compensate`` a workflow first undoes what its steps did.
+        """
+        body = {"compensate": True} if compensate else None
+        return self._send(post(path_of("runs", ref, "cancel"), body, repeatable=True))
 
     def dead(self, *, limit: int = 50, cursor: str | None = None, **filters: Unpack[DeadFilters]) -> R:
         """One page of the dead letters, newest first, without payloads."""

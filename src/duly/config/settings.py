@@ -25,8 +25,10 @@ class Settings:
     in their metadata. Ended runs are kept for ``retention``, or for that of their own status; 0 keeps them for ever. Of
     a status with a ``retention_count`` no more than so many are kept, the newest, however young the others are. A
     schedule counts as not fired when its window is ``audit_late`` past its time. After a start that finds a backlog,
-    ``concurrency`` is reached within ``ramp_up``. With ``election`` one instance fires and the others stand by: chosen
-    in the ``database``, or by the ``redis`` at ``election_url``.
+    ``concurrency`` is reached within ``ramp_up``. So many ``resident_workflows`` that wait are kept in memory and go on
+    without a replay; one may record ``history_steps`` with ``history_bytes``, and is warned of before. With
+    ``election`` one instance fires and the others stand by: chosen in the ``database``, or by the ``redis`` at
+    ``election_url``.
     """
 
     lease: float = 15.0
@@ -56,6 +58,9 @@ class Settings:
     jump_limit: float = 5.0
     audit_late: float = 60.0
     ramp_up: float = 5.0
+    resident_workflows: int = 1000
+    history_steps: int = 10_000
+    history_bytes: int = 64 * 1024 * 1024
     election: str = "none"
     election_url: str | None = None
 

@@ -284,6 +284,12 @@ class NonDeterminismError(DulyError):
     code = "WORKFLOW_NOT_DETERMINISTIC"
 
 
+class HistoryFull(DulyError):
+    """Raised in the body of a workflow: its record is as long as it may be; it can go on as a new run."""
+
+    code = "WORKFLOW_HISTORY_FULL"
+
+
 class StepFailed(DulyError):
     """Raised in the body of a workflow: a step, a child or a task has failed for good. ``error`` says how."""
 

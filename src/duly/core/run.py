@@ -64,6 +64,7 @@ class Reason(StrEnum):
     PAUSED = "paused"
     FATAL = "fatal"
     TIMEOUT = "timeout"
+    EXECUTION_TIMEOUT = "execution_timeout"
     LOST = "lost"
     ATTEMPTS_SPENT = "attempts_spent"
     CANCEL_REQUESTED = "cancel_requested"
@@ -284,7 +285,13 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Cancelled:
-    """The handler stopped because a cancel was asked for."""
+    """The handler stopped because a cancel was asked for; with a ``reason`` of its own it ends whoever asked.
+
+    ``error`` says what went wrong on the way: an undo that failed.
+    """
+
+    reason: Reason | None = None
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,14 @@ agree in every replay of gather, task groups and nested branches.
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
-from duly.core.errors import NonDeterminismError, SignalTimeout, StepFailed
+from duly.core.errors import HistoryFull, NonDeterminismError, SignalTimeout, StepFailed
 from duly.core.steps import START, Step, StepKind, StepStatus
 
 from .loop import BodyLoop
@@ -54,11 +55,22 @@ class News:
     cancels: list[str] = field(default_factory=list)
 
 
+class Limits(NamedTuple):
+    """How long the record of a run may become: its steps, and the bytes of what they answered."""
+
+    steps: int
+    bytes: int
+
+
+NO_LIMITS = Limits(sys.maxsize, sys.maxsize)
+
+
 class Body:
     """A body in memory, fed from a record and then by what happens."""
 
-    def __init__(self, run_id: str, recorded: list[Step], now: int) -> None:
+    def __init__(self, run_id: str, recorded: list[Step], now: int, limits: Limits = NO_LIMITS) -> None:
         self.run_id = run_id
+        self._limits = limits
         self.loop = BodyLoop()  # type: ignore[abstract]  # what it lacks, it refuses by name
         self.now = now
         self.began = now
@@ -71,7 +83,9 @@ class Body:
         self._unpatched: set[str] = set()
         self._ends = sorted((s for s in recorded if s.seq is not None), key=lambda s: s.seq or 0)
         self._fed = 0
+        self._last_seq = 0
         self._position = START
+        self.bytes = 0
         self._broken: NonDeterminismError | None = None
 
     @property
@@ -82,7 +96,7 @@ class Body:
     @property
     def seq(self) -> int:
         """The number of the next end."""
-        return self._fed + 1
+        return self._last_seq + 1
 
     @property
     def broken(self) -> NonDeterminismError | None:
@@ -111,6 +125,8 @@ class Body:
         """Give the body the end of what it asked for at a position, and let it go on as far as it can."""
         ask = self.waiting.pop(step.position)
         self._fed += 1
+        self._last_seq = step.seq or self.seq
+        self.bytes += len(step.result or "")
         self.now = max(self.now, step.done_at or 0)
         ask.step = step
         if step.status is StepStatus.DONE:
@@ -211,6 +227,14 @@ class Body:
             raise self._broken
         self._position += 1
         step = self._recorded.get(self._position)
+        if step is None and (self._position > self._limits.steps or self.bytes > self._limits.bytes):
+            self._position -= 1
+            raise HistoryFull(
+                f"run {self.run_id} has recorded {self._position} steps with {self.bytes} bytes; at most"
+                f" {self._limits.steps} and {self._limits.bytes} are kept of one run (settings history_steps and"
+                " history_bytes): go on with ctx.continue_as_new(...) before, as ctx.history_size tells",
+                run_id=self.run_id,
+            )
         if step is not None and (step.kind is not kind or step.name != name):
             self.break_off("the code has changed", step, f"{kind} {name!r}")
             assert self._broken is not None

@@ -67,6 +67,11 @@ class WorkflowContext:
         """Whether the body is being brought back to where it was: log lines can be left out then."""
         return self._body.replaying
 
+    @property
+    def history_size(self) -> int:
+        """How many steps are recorded, or will be: whoever loops goes on as a new run before there are too many."""
+        return self._body.next_position - 1
+
     def now(self) -> datetime:
         """The time, as of what happened last in this run; the same in every replay."""
         return to_datetime(self._body.now)

@@ -43,12 +43,13 @@ class StepWork:
 
 @dataclass(frozen=True, slots=True)
 class ChildWork:
-    """A workflow to be started, or a job in a queue; its run has this id."""
+    """A workflow to be started; its run has this id. An ``heir`` goes on as the run that asks for it."""
 
     workflow: str
     input: Any
     version: str | None
     id: str
+    heir: bool = False
 
 
 @dataclass(slots=True)

@@ -34,7 +34,8 @@ def workflow_handler(workflow: Workflow, name: str, world: Callable[[], World]) 
     """The handler of a workflow, under the name of its version or of none."""
 
     async def go_on(run: RunContext) -> Any:
-        return await Stint(workflow, run, world()).run()
+        kept = world().residents.take(run.id, run.fence)
+        return await (Stint(workflow, run, world()).run() if kept is None else kept.resume(run))
 
     arguments = _Input(job=name, context="run", whole=None, fields={}, takes_rest=False, workflow=workflow)
     return Handler(name=name, function=go_on, mode=Mode.ASYNC, arguments=arguments)

@@ -12,24 +12,21 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import msgspec
-
 from duly.core.errors import LeaseLost, StepFailed
 from duly.core.ids import child_run_id
-from duly.core.run import Cancelled, Failed, Outcome, Suspended
-from duly.core.steps import START, Journal, Message, Recorded, Step, StepKind, StepStatus, handler_name
+from duly.core.run import Cancelled, Failed, Outcome, Reason, Suspended
+from duly.core.steps import START, Journal, Message, Recorded, Step, StepKind, StepStatus
 from duly.engine.context import RunContext
 from duly.engine.outcomes import describe
 from duly.store.journal import Child, Record
-from duly.store.values import NewRequest
 
 from .body import TIMED_OUT, Ask, Body
+from .children import is_queued, new_children
 from .context import ContinueAsNew, WorkflowContext
 from .definition import Workflow
 from .doing import ChildWork, Hands, StepWork
-from .world import World
+from .world import World, log
 
-_encode = msgspec.json.Encoder().encode
 _DELIVERED = (StepKind.SIGNAL, StepKind.EVENT)
 _ADDRESSED = (StepKind.CHILD, StepKind.TASK)
 _TIMED = (StepKind.SIGNAL, StepKind.EVENT, StepKind.TASK)
@@ -48,7 +45,13 @@ class Stint:
         self._taken: list[int] = []
         self._begun: dict[asyncio.Task[Step], int] = {}
         self._children: list[Child] = []
+        self._kept: tuple[Body, Journal] | None = None
+        self._is_undoing = False
         self._hands = Hands(run.id, world.registry, world.clock, self.now, world.result_limit, self._transact)
+
+    @property
+    def _session(self) -> int:
+        return self._world.session(self._run)
 
     def now(self) -> int:
         """The store's time, as far as it is known here."""
@@ -61,16 +64,30 @@ class Stint:
         if self._run.fence > 1:
             journal = await self._world.read_journal(self._run.id)
             self._hear(journal)
-        body = self._revive(journal)
+        return await self._until_it_waits(self._revive(journal), journal)
+
+    async def resume(self, run: RunContext) -> Outcome | Any:
+        """Go on with a body that has stayed in memory since it was suspended, under a new claim."""
+        self._run = run
+        assert self._kept is not None
+        recorded = await self._put(Record(run_id=run.id, fence=run.fence, session=self._session, seen=self._seen))
+        return await self._until_it_waits(*self._kept) if not recorded.cancelled else Cancelled()
+
+    async def _until_it_waits(self, body: Body, journal: Journal) -> Outcome | Any:
         try:
-            return await self._go_on(body, journal)
+            outcome = await self._go_on(body, journal)
         finally:
             for task in self._begun:
                 task.cancel()
+        if isinstance(outcome, Suspended) and not self._is_undoing:
+            self._kept = (body, journal)
+            self._world.residents.keep(self._run.id, self._run.fence, self)
+        return outcome
 
     def _revive(self, journal: Journal) -> Body:
         start = next((step for step in journal.steps if step.position == START), None)
-        body = Body(self._run.id, journal.steps, self.now() if start is None else start.asked_at)
+        began = self.now() if start is None else start.asked_at
+        body = Body(self._run.id, journal.steps, began, self._world.limits)
         if start is None:
             body.news.steps[START] = Step(
                 position=START,
@@ -120,11 +137,11 @@ class Stint:
     async def _stop(self, body: Body, journal: Journal) -> Outcome:
         """Undo what was done, and end as cancelled. The message stays: another worker goes on from where this was."""
         await self._cancel_children(body)
-        undone = await self._undo(body, journal, StepFailed(self._workflow.name, "cancelled"))
+        undone = await self._undo_all(body, journal)
         if isinstance(undone, Suspended):
             return undone
         await self._world.cancel(self._run.id)  # also what is below and nobody waits for
-        return Cancelled()
+        return Cancelled(Reason.CANCEL_REQUESTED, undone)
 
     def _is_over(self, body: Body) -> bool:
         over = self._over_at(body)
@@ -135,10 +152,10 @@ class Stint:
         return None if timeout is None else body.began + timeout
 
     async def _give_up(self, body: Body) -> Outcome:
-        """Its time is over: cancel all below, and fail."""
+        """Its time is over: it ends, and with it all below."""
         await self._world.cancel(self._run.id)
         limit = (self._workflow.timeout_ms or 0) / 1000
-        return Failed(f"the workflow took longer than its timeout of {limit:g} s", fatal=True)
+        return Cancelled(Reason.EXECUTION_TIMEOUT, f"the workflow took longer than its timeout of {limit:g} s")
 
     async def _cancel_children(self, body: Body) -> None:
         for ask in body.waiting.values():
@@ -189,7 +206,7 @@ class Stint:
 
     def _message_for(self, ask: Ask) -> Message | None:
         kind, name = ask.step.kind, ask.step.name
-        if kind in _ADDRESSED or (kind is StepKind.STEP and _queued(ask)):
+        if kind in _ADDRESSED or (kind is StepKind.STEP and is_queued(ask)):
             kind, name = StepKind.TASK if kind is StepKind.TASK else StepKind.CHILD, str(ask.step.position)
         elif kind not in _DELIVERED:
             return None
@@ -208,7 +225,7 @@ class Stint:
         doing = set(self._begun.values())
         for position, ask in sorted(body.waiting.items()):
             waits = ask.step.due_at is not None and ask.step.due_at > self.now() and ask.step.kind is StepKind.STEP
-            if position in doing or waits or not isinstance(ask.work, StepWork) or _queued(ask):
+            if position in doing or waits or not isinstance(ask.work, StepWork) or is_queued(ask):
                 continue
             if ask.step.kind is StepKind.TASK and ask.step.attempt:
                 continue  # it was handed out; its end comes as a message
@@ -219,8 +236,7 @@ class Stint:
         with self._world.transaction() as connection:
 
             def keep(step: Step) -> None:
-                session = self._world.session(self._run)
-                record = Record(run_id=self._run.id, fence=self._run.fence, session=session, steps=[step])
+                record = Record(run_id=self._run.id, fence=self._run.fence, session=self._session, steps=[step])
                 recorded = self._world.record_on(connection, record)
                 if recorded is None or recorded.cancelled:
                     raise LeaseLost(f"run {self._run.id} is cancelled, or belongs to a newer attempt")
@@ -263,7 +279,7 @@ class Stint:
 
     async def _record(self, body: Body) -> bool:
         """Write what is new; False if a cancel was asked for."""
-        self._children += self._new_children(body)
+        self._children += new_children(body, self._run, self._world)
         news = body.news
         for id in news.cancels:  # before it is recorded why: a crash in between does it again
             await self._world.cancel(id)
@@ -273,7 +289,7 @@ class Stint:
         record = Record(
             run_id=self._run.id,
             fence=self._run.fence,
-            session=self._world.session(self._run),
+            session=self._session,
             steps=list(news.steps.values()),
             seen=self._seen,
             taken=self._taken,
@@ -284,50 +300,26 @@ class Stint:
         )
         body.news = type(news)()
         self._taken, self._children = [], []
+        self._warn_of_length(record)
+        return not (await self._put(record)).cancelled
+
+    async def _put(self, record: Record) -> Recorded:
         recorded = await self._world.record(record)
         if recorded is None:
             raise LeaseLost(f"run {self._run.id} belongs to a newer attempt", run_id=self._run.id)
         self._hear(recorded)
-        return not recorded.cancelled
+        return recorded
 
-    def _new_children(self, body: Body) -> list[Child]:
-        made = [self._child(0, work, awaited=False) for work in body.news.children]
-        for position in body.news.steps:
-            ask = body.waiting.get(position)
-            if ask is None or ask.step.status is not StepStatus.ASKED:
-                continue
-            if isinstance(ask.work, ChildWork):
-                made.append(self._child(position, ask.work))
-            elif _queued(ask):
-                made.append(self._queued_child(position, ask))
-        return made
-
-    def _child(self, position: int, work: ChildWork, *, awaited: bool = True) -> Child:
-        request = NewRequest(
-            id=work.id,
-            job=handler_name(work.workflow, work.version),
-            payload=_encode(work.input).decode(),
-            queue=self._world.default_queue,
-            max_attempts=self._world.max_attempts,
-            timeout_ms=self._world.timeout_ms,
-            tenant=self._world.tenant(self._run),
-        )
-        return Child(position=position, request=request, awaited=awaited)
-
-    def _queued_child(self, position: int, ask: Ask) -> Child:
-        work: StepWork = ask.work
-        assert work.call is not None
-        assert work.queue is not None
-        request = NewRequest(
-            id=child_run_id(self._run.id, position, ask.step.asked_at),
-            job=work.call.job,
-            payload=_encode(work.call.payload).decode(),
-            queue=work.queue,
-            max_attempts=work.retry.max_attempts,
-            timeout_ms=self._world.timeout_ms if work.timeout is None else round(work.timeout * 1000),
-            tenant=self._world.tenant(self._run),
-        )
-        return Child(position=position, request=request)
+    def _warn_of_length(self, record: Record) -> None:
+        most = self._world.limits.steps
+        if any(step.position == most * 4 // 5 and step.seq is None for step in record.steps):
+            log.warning(
+                "run %s of workflow %s has recorded %d steps; at %d it fails: let it go on with ctx.continue_as_new",
+                self._run.id,
+                self._workflow.name,
+                most * 4 // 5,
+                most,
+            )
 
     # The end.
 
@@ -342,7 +334,16 @@ class Stint:
         return await self._undo(body, journal, error)
 
     async def _undo(self, body: Body, journal: Journal, error: BaseException) -> Outcome:
-        """Undo what was done, the newest first, each once for good; the first error stays the run's own."""
+        """Undo what was done; the first error stays the run's own."""
+        undone = await self._undo_all(body, journal)
+        if isinstance(undone, Suspended):
+            return undone
+        text = describe(error) + (f" ({undone})" if undone else "")
+        return Failed(text, fatal=True, cause=error)
+
+    async def _undo_all(self, body: Body, journal: Journal) -> str | Suspended | None:
+        """Undo what was done, the newest first, each once for good; the answer says what could not be undone."""
+        self._is_undoing = True
         recorded = {step.position: step for step in journal.steps if step.kind is StepKind.UNDO}
         failed: list[str] = []
         for place, done in enumerate(reversed(body.done), 1):
@@ -357,18 +358,13 @@ class Stint:
                 await self._record(body)
             if row.status is StepStatus.FAILED:
                 failed.append(f"{row.name}: {row.error}")
-        text = describe(error) + (f" (not undone: {'; '.join(failed)})" if failed else "")
-        return Failed(text, fatal=True, cause=error)
+        return f"not undone: {'; '.join(failed)}" if failed else None
 
     async def _continue(self, body: Body, input: Any) -> Any:
         id = child_run_id(self._run.id, body.next_position, body.now)
-        body.news.children.append(ChildWork(self._workflow.name, input, None, id))
+        body.news.children.append(ChildWork(self._workflow.name, input, None, id, heir=True))
         await self._record(body)
         return {"continuedAs": id}
-
-
-def _queued(ask: Ask) -> bool:
-    return isinstance(ask.work, StepWork) and ask.work.queue is not None and ask.work.call is not None
 
 
 def outside(call: Callable[[], None]) -> None:

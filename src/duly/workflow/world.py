@@ -20,6 +20,9 @@ from duly.runtime.clock import Clock
 from duly.store.journal import Record
 from duly.store.protocol import Stepping
 
+from .body import Limits
+from .residents import Residents
+
 MOST_RECORDS = 500
 FIRST_BACKOFF = 0.05
 LONGEST_BACKOFF = 2.0
@@ -53,6 +56,8 @@ class World:
         self.registry = registry
         self.result_limit = settings.result_limit
         self.max_attempts = settings.default_max_attempts
+        self.limits = Limits(settings.history_steps, settings.history_bytes)
+        self.residents = Residents(settings.resident_workflows)
         self._on_children = on_children
         self.transaction = transaction
         self._batcher: Batcher[Record, Recorded | None] = Batcher(self._flush, most=MOST_RECORDS)

@@ -10,7 +10,8 @@ from msgspec import UNSET
 from duly.api import queries
 from duly.api.answers import attempt_answer, run_answer
 from duly.api.arguments import instant
-from duly.api.bodies import NoBody, RunBody
+from duly.api.bodies import RunBody
+from duly.api.bodies_workflow import CancelRunBody
 from duly.api.findings import Findings, telling
 from duly.api.queries import read_query
 from duly.api.reading import read
@@ -59,9 +60,12 @@ async def list_runs(app: Duly, query: Mapping[str, str]) -> RunPage:
 
 
 async def cancel_run(app: Duly, ref: str, body: object = None) -> RunAnswer:
-    """End a waiting run, tell a running one to stop; an ended one stays as it is."""
-    read(NoBody, {} if body is None else body)
-    return run_answer(await app.runs.cancel((await find(app, ref)).id))
+    """End a waiting run, tell a running one to stop or to undo first; an ended one stays as it is."""
+    given = read(CancelRunBody, {} if body is None else body)
+    run = await find(app, ref)
+    if given.compensate is True:
+        return run_answer(await app.workflows.cancel(run.id, compensate=True))
+    return run_answer(await app.runs.cancel(run.id))
 
 
 async def find(app: Duly, ref: str) -> Run:

@@ -88,6 +88,8 @@ def settle(
             decision = Finish(RunStatus.FAILED, Reason.LOST, error)
         case Lost(error):
             decision = Again(0, spends_attempt=True, error=error, outcome="lost", suspect=True)
+        case Cancelled(reason, error) if cancel_requested or reason is not None:
+            return Finish(RunStatus.CANCELLED, reason or Reason.CANCEL_REQUESTED, error)
         case Cancelled() | Released():
             decision = _RELEASED
         case Snoozed(for_ms):

@@ -36,8 +36,7 @@ class BoundStepping(Bound):
         return bool(await self._write_and_hint("runs", partial(stepping.send, sent=sent), connection))
 
     async def cancel_softly(self, run_id: str) -> bool:
-        sent = [(run_id, StepKind.CANCEL, "", None, None)]
-        return bool(await self._write_and_hint("runs", partial(stepping.send, sent=sent), None))
+        return await self._write_and_hint("runs", partial(stepping.cancel_softly, run_id=run_id), None)
 
     async def publish_event(self, name: str, body: str | None) -> int:
         return await self._write_and_hint("runs", partial(stepping.publish_event, name=name, body=body), None)

@@ -70,8 +70,13 @@ def _writes(now: int, live: Sequence[Record]) -> list[Query | Batch]:
     if children:
         runs = [_child_run(now, child) for _, child in children]
         links = [(c.request.id, parent, c.position if c.awaited else UNAWAITED) for parent, c in children]
+        heirs = [(c.request.id, parent) for parent, c in children if c.heir]
         writes.append(batch("insert_runs", columns(NEW_RUN, map(new_run_row, runs))))
+        if heirs:
+            writes.append(batch("inherit_children", columns(("run_id", "parent_id"), heirs)))
         writes.append(batch("insert_children", columns(("run_id", "parent_id", "position"), links)))
+        if heirs:
+            writes.append(query("leave_parents", ids=sorted(parent for _, parent in heirs)))
         writes.append(batch("adopt_owners", columns(("run_id", "parent_id"), [link[:2] for link in links])))
     return writes
 
@@ -154,6 +159,16 @@ def send(now: int, sent: Sequence[Sent]) -> Program[list[str]]:
         query("wake_runs", ids=ids, now=now),
     )
     return ids
+
+
+def cancel_softly(now: int, run_id: str) -> Program[bool]:
+    """Tell an open run to undo what it did; told again, it has been told. False if there is no such run."""
+    rows = yield query("lock_open_runs", ids=[run_id])
+    if not rows or not rows[0][1].startswith(WORKFLOW):
+        return False
+    if (yield query("begin_undoing", id=run_id, now=now)):
+        yield from send(now, [(run_id, StepKind.CANCEL, "", None, None)])
+    return True
 
 
 def publish_event(now: int, name: str, body: str | None) -> Program[int]:

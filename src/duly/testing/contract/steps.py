@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from duly.core.run import Claim, Completed, RunStatus, Suspended
+from duly.core.run import Cancelled, Claim, Completed, Reason, RunStatus, Suspended
 from duly.core.steps import Message, Recorded, Step, StepKind, StepStatus
 from duly.store.journal import Child, Record
-from duly.store.values import DeadRef, Redrive
+from duly.store.values import DeadRef, Redrive, RunFilter
 from duly.testing.contract.access import Access
 from duly.testing.contract.trial import Trial, Worker
 
@@ -218,8 +218,44 @@ class TestSuspending:
         assert await trial.store.end_task(flow.id, 1, result="2", error=None) is False
         assert [m.body for m in (await trial.store.read_journal(flow.id)).messages] == ["1"]
 
+    async def test_i5_a_run_that_is_told_to_undo_is_cancelling_whatever_it_does_until_it_has_ended(
+        self, trial: Trial, access: Access
+    ) -> None:
+        flow = await begin(trial)
+        await flow.suspend()
+        assert await trial.store.cancel_softly(flow.id)
+        assert (await trial.run(flow.id)).status is RunStatus.CANCELLING
+        before = await access.dump()
+        assert await trial.store.cancel_softly(flow.id)
+        assert await access.dump() == before
+        flow.claim = await flow.worker.claim_one()
+        assert [m.kind for m in (await trial.store.read_journal(flow.id)).messages] == [StepKind.CANCEL]
+        assert (await trial.run(flow.id)).status is RunStatus.CANCELLING
+        page = await trial.store.list_runs(RunFilter(status=RunStatus.CANCELLING), limit=5)
+        assert [run.id for run in page.items] == [flow.id]
+        ending = Cancelled(Reason.CANCEL_REQUESTED, "not undone: x")
+        await flow.worker.settle(flow.claim, ending)
+        run = await trial.run(flow.id)
+        assert (run.status, run.reason, run.error_message) == ("cancelled", "cancel_requested", "not undone: x")
+        assert not await trial.store.cancel_softly(flow.id)
+        assert not await trial.store.cancel_softly((await trial.enqueue()).id)
+
 
 class TestChildren:
+    async def test_h13_of_a_child_that_goes_on_as_another_run_the_last_end_is_heard(self, trial: Trial) -> None:
+        flow = await begin(trial)
+        await flow.record(children=[flow.child(4)])
+        await flow.suspend()
+        first = _Flow(trial, flow.worker, await flow.worker.claim_one())
+        heir = Child(position=0, request=trial.request(FLOW), awaited=False, heir=True)
+        for _ in range(2):
+            await first.record(children=[heir])
+        await flow.worker.complete(first.claim, '{"continuedAs":1}')
+        assert (await trial.run(flow.id)).status is RunStatus.SUSPENDED
+        await flow.worker.complete(await flow.worker.claim_one(), '"the last"')
+        messages = (await trial.store.read_journal(flow.id)).messages
+        assert [(m.name, m.body) for m in messages] == [("4", '"the last"')]
+
     async def test_a_parent_hears_of_each_end_exactly_once(self, trial: Trial) -> None:
         flow = await begin(trial)
         await flow.record(children=[flow.child(1, "work"), flow.child(2, "work")])

@@ -20,7 +20,7 @@ _OPERATION = (
 _CURSOR = "schedule_id revision status window_at next_window_at fire_at slot fired failures last_fired_at error tenant"
 _RUN = (
     "id schedule_id revision kind window_at tenant job queue priority due_at slot hold lane attempt max_attempts fence "
-    "claimed_by deadline_at cancel_at fired_at started_at timeout_ms payload fair_key"
+    "claimed_by deadline_at cancel_at fired_at started_at timeout_ms payload fair_key undo_at"
 )
 _HISTORY = (
     "id schedule_id revision kind window_at since windows tenant job queue priority status reason attempt max_attempts "

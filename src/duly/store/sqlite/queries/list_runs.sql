@@ -1,12 +1,12 @@
 -- Differs from postgres: one arm per index, merged in id order; an arm whose constant condition is false costs nothing.
 WITH page (id) AS MATERIALIZED (
     SELECT id FROM (
-        SELECT id, tenant, job, CASE WHEN claimed_by IS NOT NULL THEN 'running' WHEN hold = 3 THEN 'dispatched'
-            WHEN hold = 4 THEN 'suspended' ELSE 'pending' END AS status
+        SELECT id, tenant, job, CASE WHEN undo_at IS NOT NULL THEN 'cancelling' WHEN claimed_by IS NOT NULL THEN 'running'
+            WHEN hold = 3 THEN 'dispatched' WHEN hold = 4 THEN 'suspended' ELSE 'pending' END AS status
         FROM duly_runs WHERE :schedule_id IS NOT NULL AND schedule_id = :schedule_id
         UNION ALL
-        SELECT id, tenant, job, CASE WHEN claimed_by IS NOT NULL THEN 'running' WHEN hold = 3 THEN 'dispatched'
-            WHEN hold = 4 THEN 'suspended' ELSE 'pending' END
+        SELECT id, tenant, job, CASE WHEN undo_at IS NOT NULL THEN 'cancelling' WHEN claimed_by IS NOT NULL THEN 'running'
+            WHEN hold = 3 THEN 'dispatched' WHEN hold = 4 THEN 'suspended' ELSE 'pending' END
         FROM duly_runs WHERE :schedule_id IS NULL
         UNION ALL
         SELECT id, tenant, job, +status FROM duly_history WHERE :schedule_id IS NOT NULL AND schedule_id = :schedule_id
@@ -20,8 +20,8 @@ WITH page (id) AS MATERIALIZED (
 )
 SELECT
     r.id, r.schedule_id, s.key, r.revision, r.kind,
-    CASE WHEN r.claimed_by IS NOT NULL THEN 'running' WHEN r.hold = 3 THEN 'dispatched' WHEN r.hold = 4 THEN 'suspended'
-        ELSE 'pending' END,
+    CASE WHEN r.undo_at IS NOT NULL THEN 'cancelling' WHEN r.claimed_by IS NOT NULL THEN 'running'
+        WHEN r.hold = 3 THEN 'dispatched' WHEN r.hold = 4 THEN 'suspended' ELSE 'pending' END,
     NULL, r.tenant, r.window_at, NULL, NULL, r.job, r.queue, r.priority, r.hold, r.due_at, r.attempt, r.max_attempts,
     r.fence, r.fired_at, r.started_at, NULL, r.cancel_at IS NOT NULL, NULL, i.name, NULL, NULL, NULL, NULL, NULL
 FROM duly_runs AS r

@@ -1,7 +1,7 @@
 SELECT
     r.id, r.schedule_id, s.key, r.revision, r.kind,
-    CASE WHEN r.claimed_by IS NOT NULL THEN 'running' WHEN r.hold = 3 THEN 'dispatched' WHEN r.hold = 4 THEN 'suspended'
-        ELSE 'pending' END,
+    CASE WHEN r.undo_at IS NOT NULL THEN 'cancelling' WHEN r.claimed_by IS NOT NULL THEN 'running'
+        WHEN r.hold = 3 THEN 'dispatched' WHEN r.hold = 4 THEN 'suspended' ELSE 'pending' END,
     NULL, r.tenant, r.window_at, NULL, NULL, r.job, r.queue, r.priority, r.hold, r.due_at, r.attempt, r.max_attempts,
     r.fence, r.fired_at, r.started_at, NULL, r.cancel_at IS NOT NULL, NULL, i.name, coalesce(r.payload, v.payload), NULL,
     NULL, d.run_id, NULL

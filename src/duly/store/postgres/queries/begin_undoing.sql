@@ -1,0 +1,2 @@
+UPDATE duly_runs SET undo_at = :now::bigint WHERE id = :id::uuid AND undo_at IS NULL
+RETURNING id::text

@@ -1,0 +1,1 @@
+UPDATE duly_children SET position = 0 WHERE run_id = ANY (:ids::uuid[]) AND position > 0

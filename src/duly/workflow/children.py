@@ -1,0 +1,65 @@
+"""The runs that a body asks for: other workflows, and jobs in queues of their own."""
+
+from __future__ import annotations
+
+import msgspec
+
+from duly.core.ids import child_run_id
+from duly.core.steps import StepStatus, handler_name
+from duly.engine.context import RunContext
+from duly.store.journal import Child
+from duly.store.values import NewRequest
+
+from .body import Ask, Body
+from .doing import ChildWork, StepWork
+from .world import World
+
+_encode = msgspec.json.Encoder().encode
+
+
+def is_queued(ask: Ask) -> bool:
+    """Whether a step is a run of its own."""
+    return isinstance(ask.work, StepWork) and ask.work.queue is not None and ask.work.call is not None
+
+
+def new_children(body: Body, run: RunContext, world: World) -> list[Child]:
+    """The runs that the body has asked for since the last record."""
+    made = [_workflow_run(0, work, run, world, awaited=False) for work in body.news.children]
+    for position in body.news.steps:
+        ask = body.waiting.get(position)
+        if ask is None or ask.step.status is not StepStatus.ASKED:
+            continue
+        if isinstance(ask.work, ChildWork):
+            made.append(_workflow_run(position, ask.work, run, world))
+        elif is_queued(ask):
+            made.append(_job_run(position, ask, run, world))
+    return made
+
+
+def _workflow_run(position: int, work: ChildWork, run: RunContext, world: World, *, awaited: bool = True) -> Child:
+    request = NewRequest(
+        id=work.id,
+        job=handler_name(work.workflow, work.version),
+        payload=_encode(work.input).decode(),
+        queue=world.default_queue,
+        max_attempts=world.max_attempts,
+        timeout_ms=world.timeout_ms,
+        tenant=world.tenant(run),
+    )
+    return Child(position=position, request=request, awaited=awaited, heir=work.heir)
+
+
+def _job_run(position: int, ask: Ask, run: RunContext, world: World) -> Child:
+    work: StepWork = ask.work
+    assert work.call is not None
+    assert work.queue is not None
+    request = NewRequest(
+        id=child_run_id(run.id, position, ask.step.asked_at),
+        job=work.call.job,
+        payload=_encode(work.call.payload).decode(),
+        queue=work.queue,
+        max_attempts=work.retry.max_attempts,
+        timeout_ms=world.timeout_ms if work.timeout is None else round(work.timeout * 1000),
+        tenant=world.tenant(run),
+    )
+    return Child(position=position, request=request)
