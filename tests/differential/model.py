@@ -34,6 +34,7 @@ from duly.core.rules.backlog import all_missed, not_prompt, under
 from duly.core.rules.editing import Change, end_pause, pause
 from duly.core.rules.firing import FireRules, first_cursor, plan
 from duly.core.rules.flow import after_starts, allowance, is_full, opens_at
+from duly.core.rules.forecasting import Stratum
 from duly.core.rules.overlap import admit_manual
 from duly.core.rules.recording import record
 from duly.core.rules.replacing import Succession
@@ -72,6 +73,7 @@ from duly.store.orders import encode_order
 from duly.store.values import (
     LEADER,
     NO_RETRIES,
+    Ahead,
     Beat,
     Claimed,
     Fired,
@@ -516,6 +518,25 @@ class Model(
         )
         last = ".".join(map(str, place(found[limit - 1]))) if len(found) > limit else None
         return Page(found[:limit], last)
+
+    async def look_ahead(
+        self,
+        *,
+        steps: int,
+        step_ms: int,
+        limit: int,
+        most: int,
+        tenant: str | None = None,
+        owner: str | None = None,
+    ) -> Ahead:
+        now = await self.now()
+        found = (await self.list_upcoming(limit=10**9, tenant=tenant, owner=owner)).items
+        ahead = [one for one in found if (one.cursor.fire_at or 0) < now + steps * step_ms][:limit]
+        counted = [0] * steps
+        for one in ahead:
+            counted[max(0, (one.cursor.fire_at or 0) - now) // step_ms] += 1
+        strata = (Stratum(len(ahead), ahead),) if ahead else ()
+        return Ahead(since=now, step_ms=step_ms, counted=tuple(counted), strata=strata, whole=len(ahead) < limit)
 
     async def count_schedules(self, where: ScheduleFilter, *, limit: int) -> Matching:
         keys = [schedule.key for schedule in (await self.list_schedules(where, limit=limit + 1)).items]

@@ -290,6 +290,10 @@ class Script:
     def look_ahead(self) -> Operation:
         tenant, owner = self._draw.choice((None, *self._tenants)), self._draw.choice((None, "ann"))
         call: Call = lambda store: store.list_upcoming(limit=3, tenant=tenant, owner=owner)
+        if self._draw.random() < 0.5:
+            call = lambda store: store.look_ahead(
+                steps=10, step_ms=60_000, limit=1000, most=500, tenant=tenant, owner=owner
+            )
         return Operation("look ahead", call, writes=False)
 
     def backfill(self) -> Operation | None:

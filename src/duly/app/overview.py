@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections import defaultdict
 from dataclasses import dataclass
+from datetime import datetime
 
 from duly.core.calendar import Days
 from duly.core.errors import ValidationFailed
 from duly.core.ids import is_id
+from duly.core.instants import to_datetime
 from duly.core.naming import ON_TIME_MS
 from duly.core.rules.excluding import Exclusions
+from duly.core.rules.forecasting import reckoned
 from duly.core.schedule import Schedule
 from duly.store.sql import SqlStore
 from duly.store.values import Page, Stats
 
-from .checking import check_limit
+from .checking import check_limit, check_number
 from .owning import Owning
 from .upcoming import Upcoming, upcoming
 
+MOST_COUNTED = 200_000
+"""Entries of the index that a forecast walks: some tens of milliseconds."""
+
+MOST_SAMPLED = 400
+MOST_HOURS, MOST_STEPS = 48, 1440
 _PLACE = re.compile(r"(-?\d{1,16})\.(\d{1,18})\.(.{36})", re.ASCII)
 
 
@@ -28,6 +37,27 @@ class Coming:
 
     schedule: Schedule
     window: Upcoming
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """Fires for each ``step`` of seconds from ``since`` on.
+
+    Of the ``schedules`` that fire in this time, ``sampled`` were looked at more closely: they stand for all. ``whole``
+    is False where there are more schedules than were counted; the last steps are then too low.
+    """
+
+    since: datetime
+    step: int
+    fires: tuple[int, ...]
+    schedules: int
+    sampled: int
+    whole: bool
+
+    @property
+    def exact(self) -> bool:
+        """Whether nothing of it is reckoned from a sample."""
+        return self.whole and self.sampled == self.schedules
 
 
 class Overview:
@@ -51,6 +81,30 @@ class Overview:
         days = await self._days(page.items)
         coming = (_coming(schedule, days[schedule.facts.tenant]) for schedule in page.items)
         return Page([one for one in coming if one is not None], page.next_cursor)
+
+    async def forecast(self, *, hours: int = 6, step: int = 60, tenant: str | None = None) -> Forecast:
+        """How many windows will fire in each step of time, given in seconds, over the next hours.
+
+        The next fire of each schedule is counted, up to 200,000 of them; what fires again within that time is reckoned
+        from a sample of a few hundred schedules, and told as such.
+        """
+        check_number(hours, "hours", 1, MOST_HOURS)
+        check_number(step, "step", 10, 3600)
+        steps = hours * 3600 // step
+        check_number(steps, "steps", 1, MOST_STEPS)
+        whose = self._owning.whose
+        ahead = await self._store.look_ahead(
+            steps=steps,
+            step_ms=step * 1000,
+            limit=MOST_COUNTED,
+            most=MOST_SAMPLED,
+            tenant=tenant if whose is None else tenant or whose.tenant,
+            owner=None if whose is None else whose.owner,
+        )
+        # Beside the loop: cron expressions that nobody shares take their time.
+        fires = await asyncio.to_thread(reckoned, ahead.counted, ahead.strata, ahead.since, ahead.step_ms)
+        sampled = sum(len(stratum.sample) for stratum in ahead.strata)
+        return Forecast(to_datetime(ahead.since), step, tuple(fires), sum(ahead.counted), sampled, ahead.whole)
 
     async def stats(self) -> Stats:
         """How the store fares: what is due, late, running, waiting and dead, and what was done in an hour and a day.

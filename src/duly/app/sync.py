@@ -113,6 +113,7 @@ class SyncSchedules(_Side):
     upcoming = _Twin(Schedules.upcoming)
     coming = _Twin(Schedules.coming)
     stats = _Twin(Schedules.stats)
+    forecast = _Twin(Schedules.forecast)
     changes = _Twin(Schedules.changes)
     pause = _Twin(Schedules.pause)
     resume = _Twin(Schedules.resume)

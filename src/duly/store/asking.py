@@ -19,6 +19,7 @@ from duly.core.switch import FiringState
 
 from .orders import NewOperation
 from .values import (
+    Ahead,
     DeadFilter,
     DeadRef,
     Handled,
@@ -94,6 +95,22 @@ class Schedules(Protocol):
         self, *, limit: int, after: str | None = None, tenant: str | None = None, owner: str | None = None
     ) -> Page[Schedule]:
         """Answer one page of the schedules that will fire, without payloads, the next to fire first."""
+        ...
+
+    async def look_ahead(
+        self,
+        *,
+        steps: int,
+        step_ms: int,
+        limit: int,
+        most: int,
+        tenant: str | None = None,
+        owner: str | None = None,
+    ) -> Ahead:
+        """Count when schedules fire next, by steps of time from now on; look at some of each time.
+
+        No more than ``limit`` are counted, the earliest, and about ``most`` looked at.
+        """
         ...
 
     async def count_schedules(self, where: ScheduleFilter, *, limit: int) -> Matching:

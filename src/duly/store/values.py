@@ -12,6 +12,7 @@ from duly.core.calendar import Calendar, Days
 from duly.core.errors import DulyError
 from duly.core.lane import Singleton, Unique
 from duly.core.policy import Retry
+from duly.core.rules.forecasting import Stratum
 from duly.core.run import Claim, Outcome, Run, RunStatus, SkippedWindows
 from duly.core.schedule import Definition, Facts, Schedule
 
@@ -294,6 +295,20 @@ class Stats:
     dead: int
     hour: Recent
     day: Recent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ahead:
+    """When schedules fire next: ``counted`` for each step of time from ``since`` on, and some of them for each time.
+
+    ``whole`` is False where there are more than were counted; the last steps are then too low.
+    """
+
+    since: int
+    step_ms: int
+    counted: tuple[int, ...]
+    strata: tuple[Stratum, ...]
+    whole: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -309,6 +309,11 @@ PAGE_ENDS = {"owner": None, "after": None, "most": 10_000}
             ANYBODYS | {"fire_at": NOW, "slot": -1, "after": "0" * 32, "limit": 51},
             "duly_cursors_due",
         ),
+        (
+            "count_fires",
+            ANYBODYS | {"since": NOW, "until": NOW + 3_600_000, "step": 60_000, "limit": 1000},
+            "duly_cursors_due",
+        ),
         ("count_trouble", {"late_before": NOW, "limit": 10_000}, "duly_history_dead"),
         ("longest_waiting", {"limit": 10_000}, "duly_runs_ready"),
         (

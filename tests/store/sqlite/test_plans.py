@@ -127,6 +127,7 @@ STEPS: list[tuple[str, Query | Batch, int]] = [
     ("end of a page", owned("runs_page_end", after=None, most=20), 1),
     ("coming", owned("list_upcoming", tenant=None, fire_at=1, slot=-1, after="", limit=10), 10),
     ("coming of", query("list_upcoming_of", tenant=None, owner="rare", fire_at=0, slot=-1, after="", limit=10), 1),
+    ("fires", owned("count_fires", since=0, until=2**62, step=60_000, limit=10), 1),
     ("recent", query("count_recent", day=0, hour=0, ahead=1, limit=10), 1),
     ("trouble", query("count_trouble", late_before=5, limit=10), 1),
     ("waiting", query("longest_waiting", limit=10), 1),

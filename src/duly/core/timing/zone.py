@@ -145,6 +145,11 @@ def zone_named(name: str) -> Zone:
     return _load(check_zone(name))
 
 
+def zone_names() -> list[str]:
+    """All names that are allowed, in order, ``UTC`` first."""
+    return ["UTC", *sorted(_allowed_names())]
+
+
 def tz_version() -> str:
     """The version of the tz data in use, such as ``2026f``."""
     return str(tzdata.IANA_VERSION)

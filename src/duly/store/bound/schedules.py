@@ -12,7 +12,7 @@ from duly.core.rules.replacing import Succession
 from duly.core.schedule import Schedule
 from duly.store.load import Load
 from duly.store.methods import bulk, changing, overview, reading, replacing, schedules
-from duly.store.values import Matching, NewSchedule, Page, Put, ScheduleFilter, Stats
+from duly.store.values import Ahead, Matching, NewSchedule, Page, Put, ScheduleFilter, Stats
 
 from .base import Bound
 
@@ -78,6 +78,20 @@ class BoundSchedules(Bound):
         self, *, limit: int, after: str | None = None, tenant: str | None = None, owner: str | None = None
     ) -> Page[Schedule]:
         return await self._read(partial(overview.list_upcoming, limit=limit, after=after, tenant=tenant, owner=owner))
+
+    async def look_ahead(
+        self,
+        *,
+        steps: int,
+        step_ms: int,
+        limit: int,
+        most: int,
+        tenant: str | None = None,
+        owner: str | None = None,
+    ) -> Ahead:
+        return await self._read(
+            lambda now: overview.look_ahead(now, steps, step_ms, limit, most, tenant=tenant, owner=owner)
+        )
 
     async def count_schedules(self, where: ScheduleFilter, *, limit: int) -> Matching:
         return await self._read(partial(bulk.count_matches, where=where, limit=limit))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from duly.core.ids import bulk_run_id
 from duly.core.operation import Operation
 from duly.core.policy import Overlap
@@ -154,3 +156,30 @@ class TestComing:
         assert await keys(tenant="acme") == ["quarterly", "daily"]
         assert await keys(owner="ann") == ["quarterly", "hourly"]
         assert await keys(owner="ann", tenant="") == ["hourly"]
+
+    async def test_next_fires_are_counted_by_time_and_some_are_looked_at(self, trial: Trial) -> None:
+        for number in range(3):
+            await trial.put(f"quarterly{number}", Every("15m"), owner="ann")
+        await trial.put("hourly", Every("1h"), tenant="acme")
+        await trial.put("yearly", Every("365d"))
+        await trial.pause(await trial.put("asleep", Every("1m")))
+        minutes: dict[str, Any] = {"steps": 90, "step_ms": 60_000}
+        ahead = await trial.store.look_ahead(**minutes, limit=1000, most=10)
+        assert sum(ahead.counted) == 4
+        assert sorted(count for count in ahead.counted if count) == [1, 3]
+        assert ahead.whole
+        assert [stratum.count for stratum in ahead.strata] == [4]
+        looked_at = {schedule.key for stratum in ahead.strata for schedule in stratum.sample}
+        assert looked_at == {"quarterly0", "quarterly1", "quarterly2", "hourly"}
+
+        few = await trial.store.look_ahead(**minutes, limit=2, most=10)
+        assert (sum(few.counted), few.whole) == (2, False)
+        assert sum((await trial.store.look_ahead(**minutes, limit=9, most=9, owner="ann")).counted) == 3
+        assert sum((await trial.store.look_ahead(**minutes, limit=9, most=9, tenant="acme")).counted) == 1
+
+    async def test_what_is_overdue_counts_as_firing_now(self, trial: Trial) -> None:
+        await trial.put("late", Every("1m"))
+        trial.clock.move(minutes=10)
+        ahead = await trial.store.look_ahead(steps=5, step_ms=60_000, limit=10, most=10)
+        assert ahead.counted == (1, 0, 0, 0, 0)
+        assert [schedule.key for schedule in ahead.strata[0].sample] == ["late"]

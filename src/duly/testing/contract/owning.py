@@ -50,6 +50,9 @@ class TestOwning:
             assert await store.backfill(ref, operation, payload=None, rules=trial.rules) is None
         assert (await store.list_schedules(ScheduleFilter(), **ANYTHING)).items == []
         assert (await store.list_upcoming(**ANYTHING)).items == []
+        ahead: dict[str, Any] = {"steps": 48, "step_ms": 3_600_000, "limit": 50, "most": 50}
+        assert (await store.look_ahead(**ahead)).strata == ()
+        assert sum((await store.look_ahead(**ahead, owner="ann")).counted) == 0
         assert (await store.list_schedules(ScheduleFilter(owner="ann"), **ANYTHING)).items == []
         assert (await store.list_schedules(ScheduleFilter(tenant="acme"), **ANYTHING)).items == []
         theirs = trial.store.seen_by(ANN)
