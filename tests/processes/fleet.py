@@ -21,6 +21,8 @@ SETTINGS = {"lease": 3, "heartbeat": 1, "poll": 0.2, "shutdown_timeout": 3}
 class Fleet:
     """Starts, stops and kills instances on one store."""
 
+    module = "tests.processes.instance"
+
     def __init__(self, url: str, folder: Path) -> None:
         self.url = url
         self.folder = folder
@@ -29,11 +31,12 @@ class Fleet:
 
     def start(self, name: str, **plan: Any) -> subprocess.Popen[bytes]:
         settings = {**SETTINGS, **plan.pop("settings", {})}
+        extra = plan.pop("env", {})
         plan = {"name": name, "url": self.url, "ledger": str(self.ledger_path), "settings": settings, **plan}
-        env = {**os.environ, "DULY_INSTANCE": json.dumps(plan), "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"}
+        env = {**os.environ, "DULY_INSTANCE": json.dumps(plan), "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}", **extra}
         with (self.folder / f"{name}.log").open("ab") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", "tests.processes.instance"], env=env, stdout=log, stderr=log, cwd=self.folder
+                [sys.executable, "-m", self.module], env=env, stdout=log, stderr=log, cwd=self.folder
             )
         self.processes[name] = process
         return process

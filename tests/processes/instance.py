@@ -8,6 +8,7 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -20,6 +21,10 @@ PLAN: dict[str, Any] = json.loads(os.environ.get("DULY_INSTANCE", "{}"))
 
 def note(event: str, **values: Any) -> None:
     line = json.dumps({"event": event, "instance": PLAN["name"], "pid": os.getpid(), "at": time.time(), **values})
+    if PLAN.get("ledger_process"):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as way:
+            way.sendto(line.encode(), PLAN["ledger_process"])
+        return
     ledger = os.open(PLAN["ledger"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     os.write(ledger, line.encode() + b"\n")
     os.close(ledger)
@@ -36,6 +41,9 @@ class Witness(Observer):
 
     def session_lost(self, session: int) -> None:
         note("session lost", session=session)
+
+    def clock_jumped(self, by_ms: int) -> None:
+        note("clock jumped", by_ms=by_ms)
 
     def leadership_gained(self, name: str, term: int) -> None:
         note("gained", term=term)

@@ -1,7 +1,10 @@
-"""A TCP proxy before PostgreSQL that can lose what matters: the commit, the reply to it, or everything from now on."""
+"""A TCP proxy before a server that can lose what matters: the commit, the reply to it, or everything from now on."""
 
+import random
 import socket
+import struct
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from enum import Enum
@@ -14,6 +17,13 @@ class Fault(Enum):
     LOSE_REPLY = "the word reaches the server and the connection breaks before the answer gets back"
     SWALLOW = "the word vanishes and nothing is closed"
     SWALLOW_ALL = "nothing passes any more and nothing is closed"
+    SWALLOW_REPLIES = "what the client says arrives, and no answer comes back"
+    HOLD = "nothing passes for now; what was sent meanwhile arrives late"
+    REFUSE = "new connections are broken off"
+
+
+_LOOK_AGAIN = 0.02
+_RESET = struct.pack("ii", 1, 0)  # SO_LINGER of no time: a close is a reset, not a farewell
 
 
 class Proxy:
@@ -27,6 +37,10 @@ class Proxy:
         self.url = urlunsplit(parts._replace(netloc=f"{parts.username}@127.0.0.1:{port}"))
         self.fault = Fault.NONE
         self.times = 0
+        self.met = 0
+        self.delay = 0.0
+        self.bytes_per_second = 0.0
+        self._closed = False
         self._word = b"COMMIT\x00"
         self._open: list[socket.socket] = []
         self._lost_replies: set[socket.socket] = set()
@@ -36,7 +50,22 @@ class Proxy:
     def set(self, fault: Fault, *, at: bytes = b"COMMIT\x00", times: int = 1) -> None:
         self.fault, self._word, self.times = fault, at, times
 
+    def cut(self) -> None:
+        """Reset every connection that is open now."""
+        for wire in list(self._open):
+            with suppress(OSError):
+                wire.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+            _end(wire)
+
+    def heal(self) -> None:
+        """Let everything pass again; connections that lost bytes are cut, as no network would mend them."""
+        lossy = self.fault in (Fault.SWALLOW, Fault.SWALLOW_ALL, Fault.SWALLOW_REPLIES)
+        self.fault, self.times, self.delay, self.bytes_per_second = Fault.NONE, 0, 0.0, 0.0
+        if lossy:
+            self.cut()
+
     def close(self) -> None:
+        self._closed = True
         for wire in [self._listening, *self._open]:
             _end(wire)
         for thread in list(self._threads):
@@ -50,7 +79,13 @@ class Proxy:
                 client, _ = self._listening.accept()
             except OSError:
                 return
-            server = socket.create_connection(self._behind)
+            try:
+                if self.fault is Fault.REFUSE:
+                    raise ConnectionRefusedError
+                server = socket.create_connection(self._behind)
+            except OSError:
+                client.close()
+                continue
             self._open += [client, server]
             for work in (self._to_server, self._to_client):
                 thread = threading.Thread(target=work, args=(client, server))
@@ -66,8 +101,7 @@ class Proxy:
             if met is Fault.LOSE_REPLY:
                 self._lost_replies.add(client)
             if met in (Fault.NONE, Fault.LOSE_REPLY):
-                with suppress(OSError):
-                    server.sendall(data)
+                self._pass_on(server, data)
         _end(server)
 
     def _to_client(self, client: socket.socket, server: socket.socket) -> None:
@@ -75,10 +109,19 @@ class Proxy:
             if client in self._lost_replies:
                 _end(client)
                 _end(server)
-            elif self.fault is not Fault.SWALLOW_ALL:
-                with suppress(OSError):
-                    client.sendall(data)
+            elif self.fault not in (Fault.SWALLOW_ALL, Fault.SWALLOW_REPLIES):
+                self._pass_on(client, data)
         _end(client)
+
+    def _pass_on(self, wire: socket.socket, data: bytes) -> None:
+        if self.delay:
+            time.sleep(random.uniform(0, 2 * self.delay))
+        if self.bytes_per_second:
+            time.sleep(len(data) / self.bytes_per_second)
+        while self.fault is Fault.HOLD and not self._closed:
+            time.sleep(_LOOK_AGAIN)
+        with suppress(OSError):
+            wire.sendall(data)
 
     def _meets(self, data: bytes) -> Fault:
         if self.fault is Fault.SWALLOW_ALL:
@@ -86,6 +129,7 @@ class Proxy:
         if self._word not in data or not self.times:
             return Fault.NONE
         self.times -= 1
+        self.met += 1
         return self.fault
 
 
