@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import socket
 import sys
 from collections.abc import Awaitable, Callable
@@ -16,8 +17,11 @@ from duly.app import Duly
 from duly.app.demo import begin_demo
 from duly.app.signals import until_signalled
 from duly.app.watching import observe
+from duly.config import service_manager
 from duly.config.masking import mask_url
 from duly.core.version import VERSION
+from duly.runtime.clock import SystemClock
+from duly.runtime.supervisor import Supervisor
 from duly.telemetry.logs import is_json
 from duly.telemetry.metrics import Metrics
 
@@ -80,16 +84,22 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 async def _serve(plan: Plan) -> int:
     process = _Process(plan)
+    supervisor = Supervisor(*service_manager(os.getpid()))
     async with until_signalled() as signalled:
         waiting = asyncio.create_task(signalled.wait())
+        watchdog = asyncio.create_task(supervisor.keep_telling(SystemClock()))
         try:
             if await _unless(waiting, process.start()):
                 process.announce()
+                supervisor.tell("READY=1", f"STATUS=roles {', '.join(plan.roles)}")
                 await _unless(waiting, process.ended())
+            supervisor.tell("STOPPING=1")
+            return await process.stop()
         except BaseException:
             await process.stop()
             raise
-        return await process.stop()
+        finally:
+            watchdog.cancel()
 
 
 async def _unless(signalled: asyncio.Task[bool], work: Awaitable[None]) -> bool:

@@ -5,7 +5,7 @@
 
 from .loading import Loaded, Row, load
 from .settings import Settings
-from .sources import DEFAULT_DATABASE_URL, database_url, debugging, wants_colour
+from .sources import DEFAULT_DATABASE_URL, database_url, debugging, service_manager, wants_colour
 
 __all__ = [
     "DEFAULT_DATABASE_URL",
@@ -15,5 +15,6 @@ __all__ = [
     "database_url",
     "debugging",
     "load",
+    "service_manager",
     "wants_colour",
 ]

@@ -34,6 +34,15 @@ def debugging(environment: Mapping[str, str] | None = None) -> bool:
     return found.get("DULY_DEBUG", "").lower() not in ("", "0", "false", "no")
 
 
+def service_manager(pid: int, environment: Mapping[str, str] | None = None) -> tuple[str | None, float | None]:
+    """Where the manager of this process wants to hear from it, and within how many seconds; see ``sd_notify(3)``."""
+    found = process_environment() if environment is None else environment
+    address = found.get("NOTIFY_SOCKET") or None
+    within = found.get("WATCHDOG_USEC", "")
+    meant = found.get("WATCHDOG_PID", str(pid)) == str(pid)  # else it is for our parent, whose environment we have
+    return address, int(within) / 1_000_000 if meant and within.isdecimal() and int(within) else None
+
+
 def wants_colour(is_terminal: bool, environment: Mapping[str, str] | None = None) -> bool:
     """Whether to write in colour: ``NO_COLOR`` and ``FORCE_COLOR`` decide before the terminal does."""
     found = process_environment() if environment is None else environment
