@@ -473,6 +473,9 @@ class Model(
     async def get_schedule(self, ref: str, *, tenant: str | None = None) -> Schedule | None:
         return self._find(ref, tenant)
 
+    async def read_schedules(self, ids: Sequence[str]) -> list[Schedule]:
+        return [self._schedule(id) for id in sorted(ids) if id in self.facts and self.facts[id].deleted_at is None]
+
     async def declared_schedules(self, app: str) -> list[Schedule]:
         declared = [self._schedule(id) for id in sorted(self.facts)]
         return [s for s in declared if s.facts.app == app and s.facts.deleted_at is None]

@@ -250,6 +250,9 @@ class Script:
     def look_at_a_schedule(self) -> Operation:
         known = [(f.id, f.tenant) for f in self._model.facts.values()] + [(f"k{n}", "") for n in range(12)]
         ref, tenant = self._draw.choice(known)
+        if self._model.facts and self._draw.random() < 0.3:
+            ids = sorted(self._model.facts)[: self._draw.choice((1, 3, 50))]
+            return Operation(f"read schedules {ids}", lambda store: store.read_schedules(ids), writes=False)
         return Operation(f"get schedule {ref}", lambda store: store.get_schedule(ref, tenant=tenant), writes=False)
 
     def put_operation(self) -> Operation:

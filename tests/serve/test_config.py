@@ -122,7 +122,7 @@ WRONG = {
     "[api]\nprot = 1": "duly.toml: [api] prot is unknown; did you mean port?",
     "[api]\nzzz = 1": "duly.toml: [api] zzz is unknown; expected one of allowed_hosts, body_timeout, ",
     "[databas]\nurl = 'x'": "duly.toml: [databas] is unknown; did you mean [database]?",
-    "[targets.x]\nurl = 'x'": "duly.toml: [targets] is unknown; expected [api] [auth.jwt] [database] ",
+    "[goals.x]\nurl = 'x'": "duly.toml: [goals] is unknown; expected [api] [auth.jwt] [database] ",
     "[api]\nlease = 1": "duly.toml: [api] lease is unknown; lease belongs to the top of the file, above all [sections]",
     "port = 1": "duly.toml: port is unknown; did you mean [api] port?",
     "concurency = 1": "duly.toml: concurency is unknown; did you mean concurrency?",
@@ -263,3 +263,43 @@ def test_debugging_and_colour_are_asked_of_the_environment() -> None:
     assert not wants_colour(False, {})
     assert wants_colour(False, {"FORCE_COLOR": "1"})
     assert not wants_colour(True, {"NO_COLOR": "1"})
+
+
+def test_targets_come_from_files_and_the_environment(place: Place) -> None:
+    place.write(
+        "duly.toml",
+        '[targets.notification-queue]\nurl = "redis://user:hunter2@one/0"\n[targets.Big_One]\nurl = "redis://two/0"',
+    )
+    place.environment["DULY_TARGETS__BIG_ONE__URL"] = "redis://three/0"
+    place.environment["DULY_TARGETS__FROM_HERE__URL_FILE"] = str(place.write("secret", "redis://four/0\n"))
+    loaded = place.load()
+    assert {name: tuple(target) for name, target in loaded.targets.items()} == {
+        "notification-queue": ("redis://user:hunter2@one/0", "duly.toml"),
+        "Big_One": ("redis://three/0", "DULY_TARGETS__BIG_ONE__URL"),
+        "from-here": ("redis://four/0", "DULY_TARGETS__FROM_HERE__URL_FILE"),
+    }
+    assert "hunter2" not in str(loaded.rows())
+    assert not loaded.warnings
+
+
+@pytest.mark.parametrize(
+    "toml, environment, told",
+    [
+        ("targets = 7", {}, "targets is 7; expected a section [targets.NAME] for each"),
+        ("[targets]\nmail = 'redis://x'", {}, "[targets.mail] has no section; expected one key, url"),
+        ("[targets.mail]", {}, "[targets.mail] has nothing; expected one key, url"),
+        ("[targets.mail]\nurl = 7", {}, "[targets.mail] has url; expected one key, url"),
+        ("[targets.mail]\nurl = 'x://y'\nstream = 's'", {}, "[targets.mail] has url, stream; expected one key, url"),
+        ("", {"DULY_TARGETS__MAIL": "x"}, "DULY_TARGETS__MAIL is unknown; expected DULY_TARGETS__NAME__URL"),
+        ("", {"DULY_TARGETS__MAIL__URL_FILE": "/no/such"}, "DULY_TARGETS__MAIL__URL_FILE is '/no/such', which cannot"),
+        (
+            "",
+            {"DULY_TARGETS__A_B__URL": "x://y", "DULY_TARGETS__A_B__URL_FILE": "/dev/null"},
+            "DULY_TARGETS__A_B__URL and DULY_TARGETS__A_B__URL_FILE are both set; keep one of them",
+        ),
+    ],
+)
+def test_a_target_that_is_not_one_is_refused(place: Place, toml: str, environment: dict[str, str], told: str) -> None:
+    place.write("duly.toml", toml)
+    place.environment |= environment
+    assert told in place.refusal()

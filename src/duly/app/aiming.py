@@ -9,14 +9,24 @@ from typing import Any
 import msgspec
 
 from duly.core.errors import TopicInvalid, ValidationFailed
-from duly.core.policy import choose
-from duly.core.schedule import Target, TargetKind
+from duly.core.outside import QUEUES
+from duly.core.policy import Overlap, choose
+from duly.core.schedule import DEFAULT_QUEUE, Definition, Target, TargetKind
+from duly.core.timing.refusal import shortened
 from duly.engine.registry import check_job_name
+from duly.targets.delivering import DELIVERY_RETRY
+from duly.targets.envelope import Format
 
-from .checking import check_kind
+from .checking import check_kind, check_truth
 
 TOPIC = re.compile(r"[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*){0,2}", re.ASCII)
-OUTSIDE_WORDS = frozenset({"kind", "name", "url", "secret", "format", "expect", "headers"})
+OUTSIDE_WORDS = frozenset({"kind", "name", "url", "secret", "format", "expect", "headers", "ordered"})
+EXPECT = "ack"
+HEADER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}", re.ASCII)
+HEADER_LIMIT = 1000
+ORDERED_LINE = 1000
+"""How many runs of a schedule wait for one that cannot be delivered, before more of them are skipped."""
+
 TARGET_WORDS = frozenset({"job", "workflow", "topic", "target"})
 
 
@@ -84,4 +94,80 @@ def _outside(target: Mapping[str, Any], topic: str | None) -> Target:
             f"target has {unknown[0]!r}, which is not known; expected {', '.join(sorted(OUTSIDE_WORDS))}",
             field=f"target.{unknown[0]}",
         )
+    _check_words(target)
     return Target(kind, name, msgspec.json.encode(dict(target)).decode(), topic)
+
+
+def _check_words(target: Mapping[str, Any]) -> None:
+    if target.get("format") is not None:
+        choose(Format, target["format"], "target.format")
+    if target.get("expect") not in (None, EXPECT):
+        raise ValidationFailed(
+            f"target.expect is {shortened(target['expect'])}; expected {EXPECT!r}, or leave it out",
+            field="target.expect",
+            got=target["expect"],
+            expected=EXPECT,
+        )
+    if target.get("ordered") is not None:
+        check_truth(target["ordered"], "target.ordered")
+    if target.get("headers") is not None:
+        _check_headers(target["headers"])
+
+
+def _check_headers(headers: Any) -> None:
+    """Headers are words that a protocol can carry; our own cannot be forged."""
+    check_kind(headers, Mapping, "target.headers")
+    for name, value in headers.items():
+        fits = isinstance(name, str) and HEADER_NAME.fullmatch(name) and isinstance(value, str) and value.isprintable()
+        if not fits or len(value) > HEADER_LIMIT or name.lower().startswith("duly-"):
+            raise ValidationFailed(
+                f"target.headers has {shortened(name)}; expected names of letters, digits and dashes that do not begin"
+                f" with duly-, and printable texts of at most {HEADER_LIMIT} characters",
+                field=f"target.headers.{name}",
+                expected="a header",
+            )
+
+
+def aimed(definition: Definition, given: Mapping[str, Any]) -> Definition:
+    """The definition with what its target asks for: a queue of its own, patience, and order where it is wanted.
+
+    ``given`` are the words that were said just now, under the names of a definition.
+    """
+    target = definition.target
+    if not target.outside:
+        if definition.queue.startswith(QUEUES):
+            if "queue" in given:
+                raise _wrong_queue(definition.queue, "a name that does not begin with target:")
+            definition.queue = DEFAULT_QUEUE
+        return definition
+    if given.get("queue") not in (None, DEFAULT_QUEUE, target.queue):
+        raise _wrong_queue(given["queue"], f"{target.queue}, where the runs of this target wait, or leave it out")
+    definition.queue = target.queue
+    if definition.retry is None:
+        definition.retry = DELIVERY_RETRY
+    if target.spec is not None and msgspec.json.decode(target.spec).get("ordered"):
+        _keep_in_order(definition, given)
+    return definition
+
+
+def _keep_in_order(definition: Definition, given: Mapping[str, Any]) -> None:
+    """One run after the other, and a long line, unless another policy was chosen: each of them keeps the order."""
+    if "overlap" not in given and definition.overlap is Overlap.SKIP:
+        definition.overlap = Overlap.ALLOW
+    if definition.overlap is Overlap.ALLOW:
+        if definition.max_concurrent not in (None, 1):
+            raise ValidationFailed(
+                f"target.ordered is true and max_concurrent is {definition.max_concurrent}; expected 1",
+                field="max_concurrent",
+                got=definition.max_concurrent,
+                expected="1",
+            )
+        definition.max_concurrent = 1
+        if "max_queued" not in given and definition.max_queued == 1:
+            definition.max_queued = ORDERED_LINE
+
+
+def _wrong_queue(queue: str, expected: str) -> ValidationFailed:
+    return ValidationFailed(
+        f"queue is {shortened(queue)}; expected {expected}", field="queue", got=queue, expected=expected
+    )

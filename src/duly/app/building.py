@@ -19,9 +19,10 @@ from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock
 from duly.store.values import NewSchedule
 
-from .aiming import check_target, check_topic_payload
+from .aiming import aimed, check_target, check_topic_payload
 from .calling import read_call
 from .checking import check_id, check_strict_ids, check_text
+from .outside import NOWHERE, Outside
 from .owning import ANYBODYS, Owning
 from .words import UNSET, Words, check_span, merged_words, read_words
 
@@ -36,12 +37,14 @@ class Builder:
         clock: Clock,
         chance: Chance,
         owning: Owning = ANYBODYS,
+        outside: Outside = NOWHERE,
     ) -> None:
         self._settings = settings
         self._registry = registry
         self._clock = clock
         self._chance = chance
         self._owning = owning
+        self._outside = outside
         self._catch_up = CatchUp(Missed(settings.catchup_default))
 
     def schedule(
@@ -81,6 +84,8 @@ class Builder:
             **{"catch_up": self._catch_up, **words.definition},
         )
         check_topic_payload(definition.target, definition.payload)
+        self._outside.check(definition.target)
+        definition = aimed(definition, words.definition)
         self._fit_handler(definition, words)
         check_span(definition.start_at, definition.end_at)
         _check_jitter_fits(definition)
@@ -128,6 +133,9 @@ class Builder:
             payload=words.payload or old.payload,
             **words.definition,
         )
+        if words.target is not None:
+            self._outside.check(new.target)
+        new = aimed(new, words.definition)
         check_span(new.start_at, new.end_at)
         if (new.timing, new.jitter) != (old.timing, old.jitter):
             _check_jitter_fits(new)

@@ -26,6 +26,8 @@ from duly.runtime.chance import Chance
 from duly.runtime.clock import BlockingClock, Clock, SystemClock
 from duly.runtime.events import LogObserver, Observer, Observers
 from duly.store.sql import SqlStore
+from duly.targets.delivering import Surroundings
+from duly.targets.target import Target
 from duly.workflow.definition import Workflow, Workflows
 from duly.workflow.handling import workflow_handler
 from duly.workflow.world import World as WorkflowWorld
@@ -46,6 +48,7 @@ from .lending import Lending
 from .life import Caller, Life, Lifespan, call_now, enter_lifespan
 from .opener import Nouns
 from .operations import Operations
+from .outside import Outside
 from .owning import ANYBODYS, Owning
 from .queues import Queues
 from .requests import Requests
@@ -76,7 +79,8 @@ class Duly(Declaring):
     Use it as ``async with app:`` in a running event loop, or call ``app.run()``, which blocks and owns the signals.
     ``schedules`` are declared as with decorators: arguments of ``create``, upserted by key when the app starts.
     ``name`` tells apart apps that share a database; ``sync`` says whether the code or the database decides about
-    declared schedules. ``lifespan`` makes an async context manager of the app; handlers find what it yields in
+    declared schedules. ``targets`` are places outside that schedules may name: ``{"mail": "redis://host/0"}``.
+    ``lifespan`` makes an async context manager of the app; handlers find what it yields in
     ``run.state``.
     """
 
@@ -89,6 +93,7 @@ class Duly(Declaring):
         schedules: Sequence[Mapping[str, Any]] = (),
         sync: str = "update_from_code",
         lifespan: Lifespan | None = None,
+        targets: Mapping[str, str | Target] | None = None,
         settings: Settings | None = None,
         clock: Clock | None = None,
         chance: Chance | None = None,
@@ -99,6 +104,7 @@ class Duly(Declaring):
         self._given_settings = settings
         self._sync = sync
         self._lifespan = lifespan
+        self._outside = Outside(targets)
         self._clock = clock or SystemClock()
         self._chance = chance or Chance()
         self._registry = Registry()
@@ -130,7 +136,7 @@ class Duly(Declaring):
         self._listeners = Listeners(self._registry, self._clock, self._store.get_schedule)
         self._life = Life(self._store)
         self._owning = ANYBODYS
-        self._builder = Builder(self.settings, self._registry, self._clock, self._chance)
+        self._builder = Builder(self.settings, self._registry, self._clock, self._chance, outside=self._outside)
         self._declared = Declared(
             self._store, self._builder, self._clock, app=self.name, sync=self._sync, scheduler="scheduler" in roles
         )
@@ -155,7 +161,7 @@ class Duly(Declaring):
         view = copy(self)
         view._owning = owning
         view.settings = owning.bounded(self.settings)
-        view._builder = Builder(view.settings, self._registry, self._clock, self._chance, owning)
+        view._builder = Builder(view.settings, self._registry, self._clock, self._chance, owning, self._outside)
         if owning.whose is not None:
             view._store = self._store.seen_by(owning.whose)
         view._name_nouns()
@@ -314,6 +320,15 @@ class Duly(Declaring):
         if self._lifespan is not None:
             self._registry.around.state = await enter_lifespan(self._lifespan, self, stack)
         await self._declared.sync()
+        if "worker" in self._roles:
+            surroundings = Surroundings(
+                clock=self._clock,
+                observer=self._observers,
+                most=self.settings.concurrency,
+                find=self._store.read_schedules,
+                pause=self.schedules.pause,
+            )
+            await self._outside.open(self._registry, stack, surroundings)
         if self._registry.names:
             told = whom_to_tell(self._registry, self._on_dead, self.settings)
             await self._store.put_on_dead(sorted(self._registry.names), told)

@@ -11,7 +11,13 @@ SERVER = "duly serve"
 
 def make_app(loaded: Loaded) -> Duly:
     """An app without jobs, as configured: it fires and serves, and works for whoever adds jobs."""
-    app = Duly(loaded.database_url, roles=loaded["roles"], settings=loaded.settings, schedules=loaded.schedules)
+    app = Duly(
+        loaded.database_url,
+        roles=loaded["roles"],
+        settings=loaded.settings,
+        schedules=loaded.schedules,
+        targets=_urls(loaded),
+    )
     app._declared.known_as(SERVER)  # what apps declared on this database are not orphans of ours
     return app
 
@@ -20,13 +26,18 @@ def prepare(app: Duly, loaded: Loaded) -> Duly:
     """Give a user's app its roles and what was configured, before it starts; answers the app.
 
     What the app's own code chose holds: its URL unless the flag names another, and its settings. Configuration counts
-    where the code chose nothing.
+    where the code chose nothing: of targets, for the names that the code does not have.
     """
     flag = loaded.origins["database.url"].startswith("flag")
     url = app._given_url if app._given_url is not None and not flag else loaded.database_url
+    app._outside.add(_urls(loaded))
     declared = app._declared
     app._assemble(url, app._given_settings or loaded.settings, loaded["roles"])
     app._declared.take_over(declared)
     for arguments in loaded.schedules:
         app._declared.add(arguments)
     return app
+
+
+def _urls(loaded: Loaded) -> dict[str, str]:
+    return {name: target.url for name, target in loaded.targets.items()}

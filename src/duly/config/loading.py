@@ -10,10 +10,11 @@ from typing import Any
 from duly.core.errors import ConfigurationError, DulyError, ValidationFailed
 
 from .declared import read_schedules
-from .masking import mask
+from .masking import mask, mask_url
 from .options import OPTIONS, Option, Refused
 from .settings import Settings
-from .sources import process_environment, usual_files
+from .sources import process_environment, read_pointer, usual_files
+from .targets import PREFIX, Sourced, read_targets
 from .toml import File, read_file
 from .unknown import nearest
 
@@ -41,6 +42,7 @@ class Loaded:
     origins: Mapping[str, str]
     settings: Settings
     schedules: tuple[Mapping[str, Any], ...]
+    targets: Mapping[str, Sourced]
     files: tuple[str, ...]
     warnings: tuple[str, ...]
 
@@ -59,6 +61,7 @@ class Loaded:
     def rows(self) -> list[Row]:
         """All values by name, for people; secrets and passwords in URLs are masked."""
         shown = [Row(path, mask(OPTIONS[path], self.values[path]), self.origins[path]) for path in OPTIONS]
+        shown += [Row(f"targets.{name}.url", mask_url(url), origin) for name, (url, origin) in self.targets.items()]
         declared = [Row("schedules", [item["key"] for item in self.schedules], ", ".join(self.files))]
         return shown + (declared if self.schedules else [])
 
@@ -86,6 +89,7 @@ def load(
     schedules = [item for file in files for item in read_schedules(file, settings.min_interval_ms)]
     return Loaded(
         values=values,
+        targets=read_targets(found, files),
         origins=origins,
         settings=settings,
         schedules=tuple({item["key"]: item for item in reversed(schedules)}.values())[::-1],
@@ -117,16 +121,11 @@ def _variable(option: Option, variable: str, environment: Mapping[str, str]) -> 
     text = environment.get(variable) or None
     if text is not None and not _meant_for_us(variable, text):
         text = None
-    pointer = f"{variable}_FILE"
-    if not option.secret or not environment.get(pointer):
+    if not option.secret or not environment.get(f"{variable}_FILE"):
         return None if text is None else (text, variable)
     if text is not None:
-        raise ConfigurationError(f"{variable} and {pointer} are both set; keep one of them")
-    place = environment[pointer]
-    try:
-        return Path(place).read_text("utf-8").strip(), pointer
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{pointer} is {place!r}, which cannot be read: {_why(error)}") from error
+        raise ConfigurationError(f"{variable} and {variable}_FILE are both set; keep one of them")
+    return read_pointer(environment, f"{variable}_FILE"), f"{variable}_FILE"
 
 
 def _meant_for_us(variable: str, text: str) -> bool:
@@ -187,7 +186,8 @@ def _strange_variables(environment: Mapping[str, str]) -> list[str]:
     strange = [
         f"environment variable {name} is unknown; did you mean {meant}?"
         for name in sorted(environment)
-        if name.startswith("DULY_") and name not in known and (meant := nearest(name, known))
+        if name.startswith("DULY_") and not name.startswith(PREFIX)
+        if name not in known and (meant := nearest(name, known))
     ]
     ours = any(environment.get(name) for name in ("DULY_DATABASE_URL", "DULY_DATABASE__URL", "DULY_DATABASE_URL_FILE"))
     if not ours and not environment.get("DATABASE_URL", OUR_SCHEMES[0]).startswith(OUR_SCHEMES):

@@ -51,6 +51,16 @@ def wants_colour(is_terminal: bool, environment: Mapping[str, str] | None = None
     return bool(found.get("FORCE_COLOR")) or (is_terminal and found.get("TERM") != "dumb")
 
 
+def read_pointer(environment: Mapping[str, str], variable: str) -> str:
+    """The secret in the file that a variable names."""
+    place = environment[variable]
+    try:
+        return Path(place).read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        why = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise ConfigurationError(f"{variable} is {place!r}, which cannot be read: {why}") from error
+
+
 def usual_files(environment: Mapping[str, str], folder: Path) -> list[Path]:
     """The files that are read when they exist, the stronger first."""
     home = environment.get("HOME")

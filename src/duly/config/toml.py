@@ -13,6 +13,7 @@ from .options import OPTIONS, Option
 from .unknown import nearest
 
 SCHEDULES = "schedules"
+TARGETS = "targets"
 SECTIONS = frozenset(option.section for option in OPTIONS.values() if option.section)
 
 _GROUPS = frozenset(section.partition(".")[0] for section in SECTIONS if "." in section)
@@ -46,7 +47,7 @@ def read_file(path: Path, name: str) -> File:
     for key, value in tables.items():
         if key in SECTIONS or key in _GROUPS:
             _check_section(name, key, value)
-        elif key != SCHEDULES and key not in OPTIONS:
+        elif key not in (SCHEDULES, TARGETS) and key not in OPTIONS:
             raise _unknown(name, "", key, value)
     return File(name, tables)
 
@@ -68,7 +69,7 @@ def _unknown(name: str, section: str, key: str, value: object) -> ConfigurationE
             f"{name}: {shown} is unknown; {key} belongs to the top of the file, above all [sections]"
         )
     if isinstance(value, dict):
-        meant = nearest(key, {*SECTIONS, SCHEDULES})
+        meant = nearest(key, {*SECTIONS, SCHEDULES, TARGETS})
         expected = f"[{meant}]" if meant else f"[{'] ['.join(sorted(SECTIONS))}] or [[schedules]]"
     else:
         here = {option.name: option for option in OPTIONS.values() if option.section == section}

@@ -275,11 +275,15 @@ class Completed:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The handler raised, or took too long. ``cause`` is what it raised, for the log; a store keeps the text alone."""
+    """The handler raised, or took too long. ``cause`` is what it raised, for the log; a store keeps the text alone.
+
+    Whoever was asked may have said when to come again: not before ``wait_ms`` have passed.
+    """
 
     error: str
     fatal: bool = False
     timed_out: bool = False
+    wait_ms: int = 0
     cause: BaseException | None = field(default=None, compare=False, repr=False)
 
 

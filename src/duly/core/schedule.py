@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from .ids import window_key
 from .instants import to_datetime
 from .naming import RestNames
+from .outside import WEBHOOK_HANDLER, WEBHOOK_QUEUE, queue_of_target
 from .policy import CatchUp, Missed, Overlap, Retry
 from .timing import Every, Jitter, Once, Timing
 
@@ -50,6 +51,9 @@ class TargetKind(StrEnum):
     WEBHOOK = "webhook"
 
 
+_OUTSIDE = frozenset({TargetKind.QUEUE, TargetKind.WEBHOOK})
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """Where a run goes; ``spec`` is the JSON of an outside target's own settings."""
@@ -62,7 +66,21 @@ class Target:
     @property
     def handler(self) -> str:
         """The name under which a worker claims the runs of this target."""
+        if self.kind is TargetKind.WEBHOOK:
+            return WEBHOOK_HANDLER
         return self.name if self.kind is TargetKind.JOB else f"{self.kind}:{self.name}"
+
+    @property
+    def outside(self) -> bool:
+        """Whether its runs are delivered, and not executed here."""
+        return self.kind in _OUTSIDE
+
+    @property
+    def queue(self) -> str:
+        """The queue in which its runs wait, unless another one was chosen."""
+        if self.kind is TargetKind.WEBHOOK:
+            return WEBHOOK_QUEUE
+        return queue_of_target(self.name) if self.kind is TargetKind.QUEUE else DEFAULT_QUEUE
 
 
 @dataclass(slots=True, kw_only=True)

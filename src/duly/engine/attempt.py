@@ -73,7 +73,8 @@ class Attempt:
         self._stop = self._stop or why
         self.context._cancel()
         # A task that is cancelled before its first step runs none of its code, not even its end.
-        if self.task is not None and self._begun and (self.handler.mode is Mode.ASYNC or why is Stop.SHUTDOWN):
+        on_loop = self.handler.mode in (Mode.ASYNC, Mode.OUTSIDE)
+        if self.task is not None and self._begun and (on_loop or why is Stop.SHUTDOWN):
             self.task.cancel()
 
     def time_out(self) -> None:
@@ -116,7 +117,7 @@ class Attempt:
     async def _call(self) -> Any:
         handler, context = self.handler, self.context
         match handler.mode:
-            case Mode.ASYNC:
+            case Mode.ASYNC | Mode.OUTSIDE:
                 self._begin()
                 return await handler.function(**handler.arguments.values(context))
             case Mode.THREAD:

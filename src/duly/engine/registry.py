@@ -13,6 +13,7 @@ from duly.core.policy import Retry
 from duly.core.topics import ANY_TOPIC, topic_of_handler
 
 from .middleware import Surroundings
+from .outlets import Outlet
 from .signature import Arguments, arguments_of
 
 JOB_NAME_LIMIT = 100
@@ -20,16 +21,17 @@ RESERVED = ("workflow:", "topic:", "queue:", "webhook:")
 
 
 class Mode(StrEnum):
-    """Where a handler runs: on the event loop, in a thread, or in a process that can be killed."""
+    """Where a handler runs: on the event loop, in a thread, in a process that can be killed, or somewhere outside."""
 
     ASYNC = "async"
     THREAD = "thread"
     PROCESS = "process"
+    OUTSIDE = "outside"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handler:
-    """A registered function and how it is to be called."""
+    """A registered function and how it is to be called; one of mode OUTSIDE hands runs to what is behind ``outlet``."""
 
     name: str
     function: Callable[..., Any]
@@ -39,6 +41,7 @@ class Handler:
     timeout_ms: int | None = None
     has_timeout: bool = False
     on_dead: str | None = None
+    outlet: Outlet | None = None
     around: Surroundings = field(default_factory=Surroundings)
 
 
@@ -83,6 +86,10 @@ class Registry:
         if modes not in self._names:
             self._names[modes] = frozenset(name for name, handler in self._handlers.items() if handler.mode in modes)
         return self._names[modes]
+
+    def outlets(self) -> dict[str, Outlet]:
+        """Every way out, by the job that it takes."""
+        return {name: handler.outlet for name, handler in self._handlers.items() if handler.outlet is not None}
 
     def __iter__(self) -> Iterator[Handler]:
         return iter(self._handlers.values())

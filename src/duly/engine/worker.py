@@ -15,6 +15,7 @@ from duly.store.values import Beat, Grab, Held, Settlement
 
 from .attempt import Attempt, Stop
 from .deadlines import Deadlines
+from .outlets import OutsidePlaces, Trials
 from .places import Places
 from .registry import Handler, Mode, Registry
 from .settler import Settler
@@ -61,6 +62,8 @@ class Worker:
         ramp_up = settings.ramp_up
         self._on_loop = Places(settings.concurrency, lambda: registry.names_of(Mode.ASYNC), ramp_up)
         self._in_threads = Places(settings.threads, lambda: registry.names_of(Mode.THREAD, Mode.PROCESS), ramp_up)
+        self._outside = OutsidePlaces(settings.concurrency, registry.outlets)
+        self._trials = [Trials(job, outlet) for job, outlet in registry.outlets().items()]
         self._draining = False
         self._idle = asyncio.Event()
         self._idle.set()
@@ -72,7 +75,7 @@ class Worker:
     async def run_once(self) -> float:
         """Claim for the free places; answer the seconds to the next claim. A place that gets free wakes it earlier."""
         rest = self._settings.poll
-        for places in (self._on_loop, self._in_threads):
+        for places in (self._on_loop, self._in_threads, self._outside, *self._trials):
             session = self._session()
             if places.jobs and session is not None and not self._draining:
                 rest = min(rest, await self._claim(session, places))
@@ -116,9 +119,10 @@ class Worker:
         if not self._backed_up:
             self._wake_if_waiting(self._on_loop)
             self._wake_if_waiting(self._in_threads)
+            self._wake_if_waiting(self._outside)
         if any(isinstance(settlement.outcome, Suspended) for settlement in settlements):
             self._wake()  # it may go on before the next poll
-        held_back = self._on_loop.held_back | self._in_threads.held_back
+        held_back = self._on_loop.held_back | self._in_threads.held_back | self._outside.held_back
         if held_back and any(settlement.claim.queue in held_back for settlement in settlements):
             self._wake()
 
@@ -154,6 +158,8 @@ class Worker:
         if claim.suspect:
             self._suspects.begin(claim)
         self._places(handler).taken += 1
+        if handler.outlet is not None:
+            handler.outlet.taken += 1
         self._idle.clear()
         self._observer.attempt_started(claim)
         attempt.task = asyncio.get_running_loop().create_task(self._run(attempt))
@@ -169,6 +175,10 @@ class Worker:
         claim, places = attempt.claim, self._places(attempt.handler)
         self._deadlines.forget(attempt)
         places.taken -= 1
+        if attempt.handler.outlet is not None:
+            attempt.handler.outlet.taken -= 1
+            if attempt.handler.outlet.free_again():
+                self._wake()
         if self._active.get(claim.id) is attempt:
             del self._active[claim.id]
         if not self._active:
@@ -181,6 +191,8 @@ class Worker:
         self._wake_if_waiting(places)
 
     def _places(self, handler: Handler) -> Places:
+        if handler.mode is Mode.OUTSIDE:
+            return self._outside
         return self._on_loop if handler.mode is Mode.ASYNC else self._in_threads
 
     def _wake_if_waiting(self, places: Places) -> None:

@@ -58,6 +58,8 @@ class Observer:
     def leadership_gained(self, name: str, term: int) -> None: ...
     def leadership_lost(self, name: str, term: int) -> None: ...
     def ballot_away(self, away: bool) -> None: ...
+    def target_away(self, name: str, reason: str, seconds: float) -> None: ...
+    def target_back(self, name: str) -> None: ...
     def schedules_owed(self, count: int, some: Sequence[str]) -> None: ...
     def audit_found(self, findings: Sequence[Finding]) -> None: ...
     def loop_failed(self, name: str, error: Exception) -> None: ...
@@ -184,6 +186,12 @@ class LogObserver(Observer):
         else:
             log.warning("Redis answers again, and decides who leads")
 
+    def target_away(self, name: str, reason: str, seconds: float) -> None:
+        log.error("target %r takes no messages: %s; its runs wait, the next try is in %g s", name, reason, seconds)
+
+    def target_back(self, name: str) -> None:
+        log.warning("target %r takes messages again", name)
+
     def schedules_owed(self, count: int, some: Sequence[str]) -> None:
         if count and not self._owed:
             log.error("%d schedules have not fired although it is time: %s ...", count, ", ".join(some))
@@ -287,6 +295,12 @@ class Observers(Observer):
 
     def ballot_away(self, away: bool) -> None:
         self._tell("ballot_away", away)
+
+    def target_away(self, name: str, reason: str, seconds: float) -> None:
+        self._tell("target_away", name, reason, seconds)
+
+    def target_back(self, name: str) -> None:
+        self._tell("target_back", name)
 
     def schedules_owed(self, count: int, some: Sequence[str]) -> None:
         self._tell("schedules_owed", count, some)

@@ -83,6 +83,10 @@ class Schedules(Protocol):
         """Find a schedule by id, then by key. A deleted one is not found."""
         ...
 
+    async def read_schedules(self, ids: Sequence[str]) -> list[Schedule]:
+        """Answer the schedules of these ids, in id order; deleted ones are not found, nor those nobody can read."""
+        ...
+
     async def declared_schedules(self, app: str) -> list[Schedule]:
         """Answer every schedule whose facts name this app; deleted ones are not found."""
         ...

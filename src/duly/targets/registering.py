@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from importlib import import_module
 from importlib.metadata import entry_points
-from urllib.parse import urlsplit, urlunsplit
 
+from duly.config.masking import mask_url
 from duly.core.errors import ConfigurationError
+from duly.core.outside import RESERVED_NAME
 
 from .target import Target, TargetFactory
 
@@ -22,18 +23,29 @@ TARGET_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
 
 def check_name(name: str) -> str:
     """Answer the name of a target, or refuse it."""
-    if not isinstance(name, str) or not TARGET_NAME.fullmatch(name):
+    if not isinstance(name, str) or not TARGET_NAME.fullmatch(name) or name == RESERVED_NAME:
+        taken = f", and not {RESERVED_NAME!r}, which is taken" if name == RESERVED_NAME else ""
         raise ConfigurationError(
-            f"target name is {name!r}; expected 1 to 64 letters, digits, dots, dashes and underscores, e.g."
+            f"target name is {name!r}; expected 1 to 64 letters, digits, dots, dashes and underscores{taken}, e.g."
             " notification-queue"
         )
     return name
 
 
+def check_url(name: str, url: str) -> str:
+    """Answer the scheme of a target's URL, or refuse one that nothing serves; no driver is imported for it."""
+    scheme = scheme_of(name, url)
+    if scheme not in OURS and not entry_points(group=GROUP, name=scheme):
+        raise ConfigurationError(
+            f"target {name!r}: url begins with {scheme}://; expected one of {', '.join(schemes()) or 'none installed'}"
+        )
+    return scheme
+
+
 def make_target(name: str, url: str) -> Target:
     """The target of a name and a URL; nothing is connected yet. A mistake in the configuration shows here."""
     check_name(name)
-    scheme = scheme_of(name, url)
+    scheme = check_url(name, url)
     if scheme in OURS:
         path, extra = OURS[scheme]
         return _load_ours(path, extra, name)(name, url)
@@ -45,7 +57,7 @@ def scheme_of(name: str, url: str) -> str:
     scheme, separator, _ = url.partition("://") if isinstance(url, str) else ("", "", "")
     if not separator or not scheme:
         raise ConfigurationError(
-            f"target {name!r}: url is {without_password(str(url))!r}; expected one such as redis://host:6379/0?stream=NAME"
+            f"target {name!r}: url is {mask_url(str(url))!r}; expected one such as redis://host:6379/0?stream=NAME"
         )
     return scheme.lower()
 
@@ -53,20 +65,6 @@ def scheme_of(name: str, url: str) -> str:
 def schemes() -> list[str]:
     """Every scheme that has a class."""
     return sorted({*OURS, *(point.name for point in entry_points(group=GROUP))})
-
-
-def without_password(url: str) -> str:
-    """A URL that can be shown: its password, and what its query calls one, as ``***``."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return "***"
-    user, at, host = parts.netloc.rpartition("@")
-    if at:
-        name, colon, _ = user.partition(":")
-        user = f"{name}:***" if colon else user
-    query = re.sub(r"(?i)((?:^|&)[^=&]*(?:pass|secret|token|key)[^=&]*=)[^&]*", r"\1***", parts.query)
-    return urlunsplit(parts._replace(netloc=f"{user}{at}{host}", query=query))
 
 
 def driver(module: str, extra: str, name: str) -> object:
@@ -88,10 +86,6 @@ def _load_ours(path: str, extra: str, name: str) -> TargetFactory:
 
 def _load_others(scheme: str, name: str) -> TargetFactory:
     points = list(entry_points(group=GROUP, name=scheme))
-    if not points:
-        raise ConfigurationError(
-            f"target {name!r}: url begins with {scheme}://; expected one of {', '.join(schemes()) or 'none installed'}"
-        )
     if len({point.value for point in points}) > 1:
         found = " and ".join(sorted(point.value for point in points))
         raise ConfigurationError(f"target {name!r}: {scheme}:// is served by {found}; uninstall all but one of them")

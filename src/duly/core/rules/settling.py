@@ -146,7 +146,8 @@ def _after_failure(failed: Failed, run_id: str, attempt: int, max_attempts: int,
         reason = Reason.TIMEOUT if failed.timed_out else Reason.ATTEMPTS_SPENT
         return Finish(RunStatus.FAILED, reason, failed.error)
     outcome = "timed_out" if failed.timed_out else "failed"
-    return Again(delay_ms(retry, attempt, run_id), spends_attempt=True, error=failed.error, outcome=outcome)
+    after_ms = max(delay_ms(retry, attempt, run_id), failed.wait_ms)
+    return Again(after_ms, spends_attempt=True, error=failed.error, outcome=outcome)
 
 
 def _failures(cursor: Cursor, status: RunStatus) -> int:

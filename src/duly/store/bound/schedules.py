@@ -68,6 +68,9 @@ class BoundSchedules(Bound):
     async def get_schedule(self, ref: str, *, tenant: str | None = None) -> Schedule | None:
         return await self._read(lambda now: schedules.find_schedule(ref, tenant))
 
+    async def read_schedules(self, ids: Sequence[str]) -> list[Schedule]:
+        return await self._read(lambda now: schedules.read_schedules(ids))
+
     async def declared_schedules(self, app: str) -> list[Schedule]:
         return await self._read(partial(reading.declared_schedules, app=app))
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
+from duly.core.outside import holds_any
 from duly.core.rules.suspects import Room, Suspect, choose
 from duly.core.run import Claim
 from duly.core.schedule import Definition
@@ -36,6 +37,7 @@ def claim_runs(
     alive, *_, lines = yield group(query("hold_session", session=session), *wake, query("ready_lines"))
     if not alive:
         return Claimed(now, [], alive=False)
+    lines = [line for line in lines if holds_any(line[0], jobs)]
     if queues is not None:
         lines = [line for line in lines if line[0] in queues]
     claims: list[Claim] = []

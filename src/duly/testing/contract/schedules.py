@@ -28,6 +28,11 @@ class TestPuttingSchedules:
         assert await trial.store.get_schedule("unknown") is None
         assert await trial.store.get_schedule(trial.id()) is None
 
+    async def test_many_are_read_by_their_ids(self, trial: Trial) -> None:
+        one, two = await trial.put("one", payload='{"n":1}'), await trial.put("two", tenant="others")
+        assert await trial.store.read_schedules([two.id, trial.id(), one.id]) == sorted([one, two], key=lambda s: s.id)
+        assert await trial.store.read_schedules([]) == []
+
     async def test_an_id_goes_before_a_key_that_looks_like_it(self, trial: Trial) -> None:
         one = await trial.put("one")
         await trial.put(one.id)

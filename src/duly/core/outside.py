@@ -1,0 +1,40 @@
+"""Runs for outside targets: the names under which they are claimed, and the queues that they wait in.
+
+A queue of a target holds the runs of that target alone, so a claim need not look into the queue of a target that it
+does not want: a target that is down may have a million runs waiting, and nobody else pays for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+QUEUES = "target:"
+"""How the queues of targets begin; no other run may wait in one."""
+
+_QUEUE_HANDLER = "queue:"
+_WEBHOOK_HANDLERS = "webhook:"
+WEBHOOK_HANDLER = "webhook:post"
+"""One handler for all webhooks: their URLs are of the schedules, and without number."""
+
+WEBHOOK_QUEUE = "target:webhook"
+RESERVED_NAME = "webhook"
+"""A name that no target of the configuration may have, since webhooks wait in its queue."""
+
+
+def handler_of_target(name: str) -> str:
+    """The name under which a worker claims the runs of a named target."""
+    return _QUEUE_HANDLER + name
+
+
+def queue_of_target(name: str) -> str:
+    """The queue in which the runs of a named target wait."""
+    return QUEUES + name
+
+
+def holds_any(queue: str, jobs: Collection[str]) -> bool:
+    """Whether a queue may hold runs of some of these jobs."""
+    if not queue.startswith(QUEUES):
+        return True
+    if queue == WEBHOOK_QUEUE:
+        return any(job.startswith(_WEBHOOK_HANDLERS) for job in jobs)
+    return _QUEUE_HANDLER + queue.removeprefix(QUEUES) in jobs

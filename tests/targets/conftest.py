@@ -1,0 +1,44 @@
+"""The laboratory of the engine, with places outside."""
+
+from typing import Any
+
+import pytest
+
+from duly.core.outside import handler_of_target
+from duly.targets.delivering import Deliverer, Surroundings
+from duly.testing import ManualClock, Watched
+from tests.engine.conftest import clock, lab
+from tests.engine.lab import Lab, Recorder
+
+__all__ = ["clock", "lab", "outside"]
+
+
+class Outside:
+    """Lets the registry of a laboratory deliver to targets; what it paused is kept."""
+
+    def __init__(self, lab: Lab, clock: ManualClock) -> None:
+        self._lab = lab
+        self._clock = clock
+        self.paused: list[tuple[str, str | None]] = []
+
+    def add(
+        self, name: str, target: Any, *, most: int = 10, together: bool = True, recorder: Recorder | None = None
+    ) -> Deliverer:
+        around = Surroundings(
+            clock=self._clock,
+            observer=recorder or self._lab.recorder,
+            most=most,
+            find=self._lab.store.read_schedules,
+            pause=self._pause,
+        )
+        deliverer = Deliverer(Watched(target, self._clock), name, around, together=together)
+        self._lab.registry.put(deliverer.handler(handler_of_target(name)))
+        return deliverer
+
+    async def _pause(self, ref: str, *, reason: str | None = None) -> None:
+        self.paused.append((ref, reason))
+
+
+@pytest.fixture
+def outside(lab: Lab, clock: ManualClock) -> Outside:
+    return Outside(lab, clock)

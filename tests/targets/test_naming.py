@@ -1,0 +1,108 @@
+"""Targets by name: what an app knows, what it refuses, and what a schedule may say of its target."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from duly import Duly, Every, Retry
+from duly.core.errors import ConfigurationError, ValidationFailed
+from duly.targets.delivering import DELIVERY_RETRY
+from tests.app.conftest import until
+from tests.targets.memory import Memory
+
+MAIL = {"kind": "queue", "name": "mail"}
+
+
+@pytest.fixture
+def memory() -> Memory:
+    return Memory()
+
+
+@pytest.fixture
+async def app(tmp_path: Path, memory: Memory):
+    app = Duly(f"sqlite:////{str(tmp_path / 'duly.db').lstrip('/')}", targets={"mail": memory.make()})
+    async with app:
+        yield app
+
+
+async def test_an_unknown_name_is_refused_where_names_are_known(app: Duly) -> None:
+    with pytest.raises(ValidationFailed, match=r"target.name is 'fax'.*expected one of mail") as caught:
+        await app.schedules.create("k", Every("1h"), target={"kind": "queue", "name": "fax"})
+    assert caught.value.field == "target.name"
+    await app.schedules.create("k", Every("1h"), target=MAIL)
+    with pytest.raises(ValidationFailed, match=r"target\.name is 'fax'"):
+        await app.schedules.update("k", target={"kind": "queue", "name": "fax"})
+
+
+async def test_a_trigger_a_backfill_and_a_redrive_are_delivered(app: Duly, memory: Memory) -> None:
+    schedule = await app.schedules.create("k", Every("1h"), target={**MAIL, "format": "raw"}, payload={"n": 1})
+    run = await app.schedules.trigger("k", payload={"n": 2})
+    assert (await app.runs.wait(run.id, timeout=30)).status == "completed"
+    assert (memory.messages[0].id, memory.messages[0].body) == (run.id, b'{"n":2}')
+    assert memory.messages[0].headers["duly-schedule-id"] == schedule.id
+    assert memory.messages[0].key == "k"
+    await app.schedules.update("k", retry=Retry(max_attempts=1))
+    await memory.stop()
+    dead = await app.schedules.trigger("k")
+    assert (await app.runs.wait(dead.id, timeout=30)).error_message == "mail: the memory is down"
+    await memory.start()
+    await app.runs.redrive(dead.id)
+    await until(lambda: len(memory.messages) == 2)
+    assert memory.messages[1].id == dead.id
+
+
+async def test_a_delivery_waits_in_the_queue_of_its_target_and_is_tried_for_hours(app: Duly) -> None:
+    made = await app.schedules.create("k", Every("1h"), target=MAIL)
+    assert (made.queue, made.retry) == ("target:mail", DELIVERY_RETRY)
+    assert (await app.schedules.update("k", queue="target:mail", retry=Retry(max_attempts=2))).max_attempts == 2
+    back = await app.schedules.update("k", target=None, job="work")
+    assert (back.queue, back.job) == ("default", "work")
+
+
+@pytest.mark.parametrize(
+    "options, field",
+    [
+        ({"target": MAIL, "queue": "mine"}, "queue"),
+        ({"job": "work", "queue": "target:mail"}, "queue"),
+        ({"target": {**MAIL, "format": "xml"}}, "target.format"),
+        ({"target": {**MAIL, "format": 7}}, "target.format"),
+        ({"target": {**MAIL, "expect": "answer"}}, "target.expect"),
+        ({"target": {**MAIL, "ordered": "yes"}}, "target.ordered"),
+        ({"target": {**MAIL, "ordered": True}, "overlap": "allow", "max_concurrent": 2}, "max_concurrent"),
+        ({"target": {**MAIL, "headers": "x"}}, "target.headers"),
+        ({"target": {**MAIL, "headers": {"a b": "x"}}}, "target.headers.a b"),
+        ({"target": {**MAIL, "headers": {"x": "a\r\nb"}}}, "target.headers.x"),
+        ({"target": {**MAIL, "headers": {"x": 7}}}, "target.headers.x"),
+        ({"target": {**MAIL, "headers": {"Duly-Run-Id": "forged"}}}, "target.headers.Duly-Run-Id"),
+        ({"target": {**MAIL, "stream": "x"}}, "target.stream"),
+    ],
+    ids=repr,
+)
+async def test_what_cannot_be_meant_is_refused(app: Duly, options: dict[str, Any], field: str) -> None:
+    with pytest.raises(ValidationFailed) as caught:
+        await app.schedules.create("k", Every("1h"), **options)
+    assert caught.value.field == field
+    assert await app.schedules.get("k") is None
+
+
+async def test_order_is_a_lane_unless_another_policy_was_chosen(app: Duly) -> None:
+    ordered = {**MAIL, "ordered": True}
+    plain = await app.schedules.create("a", Every("1h"), target=ordered)
+    assert (plain.overlap, plain.max_concurrent, plain.max_queued) == ("allow", 1, 1000)
+    queue = await app.schedules.create("b", Every("1h"), target=ordered, overlap="queue", max_queued=5)
+    assert (queue.overlap, queue.max_concurrent, queue.max_queued) == ("queue", None, 5)
+    skip = await app.schedules.create("c", Every("1h"), target=ordered, overlap="skip")
+    assert (skip.overlap, skip.max_concurrent) == ("skip", None)
+
+
+@pytest.mark.parametrize("targets", [{"a b": "redis://x"}, {"a": 7}, {"a": "nothing"}, {"a": "gopher://x"}, ["a"], "a"])
+def test_targets_that_are_none_are_refused_before_anything_runs(targets: Any) -> None:
+    with pytest.raises(ConfigurationError, match="target"):
+        Duly("sqlite:///never.db", targets=targets)
+
+
+async def test_an_app_that_knows_no_targets_takes_any_name(tmp_path: Path) -> None:
+    app = Duly(f"sqlite:////{str(tmp_path / 'duly.db').lstrip('/')}", roles=())
+    async with app:
+        assert (await app.schedules.create("k", Every("1h"), target=MAIL)).queue == "target:mail"
