@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 import yaml
 
 from duly.app import Duly
-from duly.cli import main
 from duly.config import Settings, load
 from duly.telemetry.metrics import Metrics
+from tests.docs.commands import check_command
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -32,18 +31,6 @@ def containers() -> Iterator[dict[str, Any]]:
     for document in documents():
         pod = document.get("spec", {}).get("template", {}).get("spec", {})
         yield from pod.get("initContainers", []) + pod.get("containers", [])
-
-
-def check_command(arguments: list[str]) -> None:
-    """Parse a command line as ``duly`` would, without running it."""
-    command: click.Command = main
-    context = click.Context(main, info_name="duly")
-    while isinstance(command, click.Group):
-        name, *arguments = arguments
-        found = command.get_command(context, name)
-        assert found is not None, f"there is no command {name!r}"
-        command, context = found, click.Context(found, parent=context, info_name=name)
-    command.parse_args(context, arguments)
 
 
 def health_paths() -> set[str]:
