@@ -5,10 +5,12 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from typing import TypeVar
 
 import pytest
 from hypothesis import settings
 
+from tests.broker_servers import RabbitServer, kafka_cluster, nats_server, rabbitmq_server
 from tests.servers import (
     NAMES,
     Server,
@@ -28,6 +30,8 @@ settings.register_profile("duly", deadline=None, print_blob=True)
 settings.load_profile("duly")
 
 _ABSENT = "server absent: "
+
+S = TypeVar("S")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -92,6 +96,24 @@ def promtool() -> str:
     return found
 
 
+@pytest.fixture(scope="session")
+def rabbitmq() -> Iterator[RabbitServer]:
+    """A RabbitMQ; it takes seconds to start, so it is one for all tests of a process."""
+    yield from _server_of("rabbitmq", rabbitmq_server())
+
+
+@pytest.fixture(scope="session")
+def nats() -> Iterator[Server]:
+    """A NATS with JetStream."""
+    yield from _server_of("nats", nats_server())
+
+
+@pytest.fixture(scope="session")
+def kafka() -> Iterator[str]:
+    """The address of a Kafka that lives in this process."""
+    yield from _server_of("kafka", kafka_cluster())
+
+
 @pytest.fixture
 def fresh_postgres(postgres_url: str) -> Iterator[str]:
     """A new, empty database of `postgres_url`, dropped after the test."""
@@ -120,8 +142,13 @@ def fresh_pgbouncer(fresh_postgres: str, pgbouncer_url: str) -> str:
 
 
 def _url_of(name: str, server: AbstractContextManager[Server]) -> Iterator[str]:
-    with need(name), server as running:
+    for running in _server_of(name, server):
         yield running.url
+
+
+def _server_of(name: str, server: AbstractContextManager[S]) -> Iterator[S]:
+    with need(name), server as running:
+        yield running
 
 
 @contextmanager

@@ -15,7 +15,12 @@ from .target import Target, TargetFactory
 GROUP = "duly.targets"
 """An entry point's name is the scheme; what it names takes (name, url) and answers a target."""
 
-OURS: dict[str, tuple[str, str]] = {}
+OURS: dict[str, tuple[str, str]] = {
+    "amqp": ("duly.targets.rabbitmq:RabbitTarget", "rabbitmq"),
+    "amqps": ("duly.targets.rabbitmq:RabbitTarget", "rabbitmq"),
+    "nats": ("duly.targets.nats:NatsTarget", "nats"),
+    "tls": ("duly.targets.nats:NatsTarget", "nats"),
+}
 """Scheme → (where the class is, the extra that installs what it needs)."""
 
 TARGET_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
@@ -72,7 +77,7 @@ def driver(module: str, extra: str, name: str) -> object:
     try:
         return import_module(module)
     except ImportError as error:
-        package = module.partition(".")[0]
+        package = (error.name or module).partition(".")[0]
         raise ConfigurationError(
             f"target {name!r} needs the package {package}, which is not installed: pip install 'duly[{extra}]'"
         ) from error

@@ -24,7 +24,7 @@ import pytest
 from duly.targets.envelope import Departure, message_of
 from duly.targets.target import SEND_WITHIN, Confirmed, Message, Target, TryAgain, Verdict
 
-__all__ = ["Place", "Received", "TestTarget", "TestTargetAway", "message"]
+__all__ = ["Place", "Received", "TestTarget", "TestTargetAway", "message", "until_confirmed"]
 
 MIDNIGHT = datetime(2026, 3, 8, tzinfo=UTC)
 
@@ -178,7 +178,7 @@ class TestTargetAway:
             await place.start()
         assert [type(verdict) for verdict in verdicts] == [TryAgain, TryAgain]
         assert all(isinstance(verdict, TryAgain) and verdict.reason and verdict.away for verdict in verdicts)
-        assert await _until_confirmed(target, [message(2), message(3)])
+        assert await until_confirmed(target, [message(2), message(3)])
         await target.close()
         assert set(await _ids(place)) == {message(number).id for number in (1, 2, 3)}
 
@@ -191,7 +191,7 @@ class TestTargetAway:
         finally:
             await place.start()
         assert isinstance(verdict, TryAgain)
-        assert await _until_confirmed(target, [message(1)])
+        assert await until_confirmed(target, [message(1)])
         await target.close()
         assert set(await _ids(place)) == {message(1).id}
 
@@ -205,7 +205,7 @@ async def _send(place: Place, messages: Sequence[Message]) -> list[Verdict]:
         await target.close()
 
 
-async def _until_confirmed(target: Target, messages: Sequence[Message], tries: int = 20) -> bool:
+async def until_confirmed(target: Target, messages: Sequence[Message], tries: int = 20) -> bool:
     """Send until it is confirmed: a server that has just started may want a moment."""
     for _ in range(tries):
         if list(await target.send(messages)) == [Confirmed()] * len(messages):
