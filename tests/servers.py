@@ -240,14 +240,15 @@ def pgbouncer_server(postgres_url: str, *, pool_size: int = 10) -> Iterator[Serv
 
 
 @contextmanager
-def redis_server() -> Iterator[Server]:
-    """Give a Redis, or a Valkey, that keeps nothing."""
+def redis_server(*, durable: bool = False) -> Iterator[Server]:
+    """Give a Redis, or a Valkey; it keeps nothing over a restart, unless it is durable: then all that it confirmed."""
     program = shutil.which("valkey-server") or shutil.which("redis-server")
     if program is None:
         raise ServerAbsent("redis", "neither valkey-server nor redis-server is installed")
     with _folder("duly-redis-") as folder:
         port = free_port()
         command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
+        command += ["--appendonly", "yes", "--appendfsync", "always"] if durable else []
         yield from _running(RedisServer(command, folder=folder, url=f"redis://127.0.0.1:{port}/0"))
 
 

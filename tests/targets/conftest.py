@@ -1,5 +1,6 @@
 """The laboratory of the engine, with places outside."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -7,8 +8,10 @@ import pytest
 from duly.core.outside import handler_of_target
 from duly.targets.delivering import Deliverer, Surroundings
 from duly.testing import ManualClock, Watched
+from tests.conftest import need
 from tests.engine.conftest import clock, lab
 from tests.engine.lab import Lab, Recorder
+from tests.servers import Server, redis_server
 
 __all__ = ["clock", "lab", "outside"]
 
@@ -37,6 +40,13 @@ class Outside:
 
     async def _pause(self, ref: str, *, reason: str | None = None) -> None:
         self.paused.append((ref, reason))
+
+
+@pytest.fixture(scope="session")
+def durable_redis() -> Iterator[Server]:
+    """A Redis that keeps what it confirmed, and that a test may kill."""
+    with need("redis"), redis_server(durable=True) as server:
+        yield server
 
 
 @pytest.fixture

@@ -15,13 +15,12 @@ from duly.core.schedule import DEFAULT_QUEUE, Definition, Target, TargetKind
 from duly.core.timing.refusal import shortened
 from duly.engine.registry import check_job_name
 from duly.targets.delivering import DELIVERY_RETRY
-from duly.targets.envelope import Format
+from duly.targets.envelope import EXPECT, Format
 
 from .checking import check_kind, check_truth
 
 TOPIC = re.compile(r"[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*){0,2}", re.ASCII)
 OUTSIDE_WORDS = frozenset({"kind", "name", "url", "secret", "format", "expect", "headers", "ordered"})
-EXPECT = "ack"
 HEADER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}", re.ASCII)
 HEADER_LIMIT = 1000
 ORDERED_LINE = 1000

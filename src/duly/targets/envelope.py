@@ -17,6 +17,9 @@ JSON = "application/json"
 PLAIN_TYPE = "duly.run"
 """The type of a message whose schedule has no topic."""
 
+EXPECT = "ack"
+"""What a target says that has its runs answered."""
+
 _ENVELOPE_WORDS = frozenset({"kind", "name", "format", "expect", "headers", "ordered"})
 _encode = msgspec.json.Encoder().encode
 
@@ -52,6 +55,11 @@ class Departure:
     fence: int = 1
     spec: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def expects_answer(self) -> bool:
+        """Whether the run ends when its receiver says so, and not when it is delivered."""
+        return self.spec.get("expect") == EXPECT
+
 
 def message_of(departure: Departure) -> Message:
     """The message of a run, in the format that its schedule asks for."""
@@ -73,6 +81,7 @@ def message_of(departure: Departure) -> Message:
         attributes=attributes if format is Format.CLOUDEVENTS_BINARY else {},
         attempt=departure.attempt,
         fence=departure.fence,
+        expects_answer=departure.expects_answer,
         options={word: value for word, value in spec.items() if word not in _ENVELOPE_WORDS},
     )
 
@@ -111,7 +120,7 @@ def _attributes(departure: Departure) -> dict[str, str]:
     }
     if departure.window_key is not None:
         attributes["windowkey"] = departure.window_key
-    if departure.spec.get("expect") == "ack":
+    if departure.expects_answer:
         attributes["fence"] = str(departure.fence)
     return attributes
 

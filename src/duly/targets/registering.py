@@ -20,6 +20,9 @@ OURS: dict[str, tuple[str, str]] = {
     "amqps": ("duly.targets.rabbitmq:RabbitTarget", "rabbitmq"),
     "nats": ("duly.targets.nats:NatsTarget", "nats"),
     "tls": ("duly.targets.nats:NatsTarget", "nats"),
+    "redis": ("duly.targets.redis:RedisTarget", "redis"),
+    "rediss": ("duly.targets.redis:RedisTarget", "redis"),
+    "valkey": ("duly.targets.redis:RedisTarget", "redis"),
 }
 """Scheme → (where the class is, the extra that installs what it needs)."""
 

@@ -17,7 +17,7 @@ class Message:
     any prefix, e.g. ``id``, ``windowkey``), which a target writes in the manner of its protocol; empty in other forms.
     ``key`` is the schedule's: messages of one key are kept in order. ``options`` are the words of the schedule's target
     that only the target understands, e.g. the ``url`` and the ``secret`` of a webhook. ``payload`` is the JSON as
-    stored, for a target that does not send a body.
+    stored, for a target that does not send a body. Whoever is to answer (``expects_answer``) must be told the fence.
     """
 
     id: str
@@ -33,6 +33,7 @@ class Message:
     attributes: Mapping[str, str] = field(default_factory=dict)
     attempt: int = 1
     fence: int = 1
+    expects_answer: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
