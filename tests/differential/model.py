@@ -533,6 +533,7 @@ class Model(
         owner: str | None = None,
     ) -> Ahead:
         now = await self.now()
+        now -= now % step_ms
         found = (await self.list_upcoming(limit=10**9, tenant=tenant, owner=owner)).items
         ahead = [one for one in found if (one.cursor.fire_at or 0) < now + steps * step_ms][:limit]
         counted = [0] * steps

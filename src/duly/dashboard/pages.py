@@ -2,10 +2,38 @@
 
 from __future__ import annotations
 
-from . import overview, schedules
+from . import (
+    audit,
+    calendars,
+    dead_letters,
+    editor,
+    forecast,
+    instances,
+    one_run,
+    one_schedule,
+    overview,
+    queues,
+    runs,
+    schedules,
+    upcoming,
+)
 from .page import Page
 
 PAGES: tuple[Page, ...] = (
     overview.PAGE,
     schedules.PAGE,
+    editor.NEW,
+    editor.EDIT,
+    one_schedule.TRIGGER,
+    one_schedule.PAGE,
+    runs.PAGE,
+    one_run.REDRIVE,
+    one_run.PAGE,
+    dead_letters.PAGE,
+    upcoming.PAGE,
+    forecast.PAGE,
+    queues.PAGE,
+    calendars.PAGE,
+    instances.PAGE,
+    audit.PAGE,
 )

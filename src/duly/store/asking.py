@@ -111,7 +111,7 @@ class Schedules(Protocol):
         tenant: str | None = None,
         owner: str | None = None,
     ) -> Ahead:
-        """Count when schedules fire next, by steps of time from now on; look at some of each time.
+        """Count when schedules fire next, by whole steps of time from the present one on; look at some of each time.
 
         No more than ``limit`` are counted, the earliest, and about ``most`` looked at.
         """

@@ -42,8 +42,9 @@ def _place(schedule: Schedule) -> str:
 def look_ahead(
     now: int, steps: int, step_ms: int, limit: int, most: int, tenant: str | None, owner: str | None
 ) -> Program[Ahead]:
-    """Count next fires by steps of time from now on, and read some schedules of each; see ``Schedules.look_ahead``."""
-    until = now + steps * step_ms
+    """Count next fires by whole steps of time, and read some schedules of each; see ``Schedules.look_ahead``."""
+    since = now - now % step_ms
+    until = since + steps * step_ms
     where = {"tenant": tenant, "slot": _FIRST[1], "after": _FIRST[2]}
     counted = [0] * steps
     if owner is not None:
@@ -51,29 +52,29 @@ def look_ahead(
         rows = yield owned("list_upcoming_of", owner=owner, fire_at=_FIRST[0], limit=most + 1, **where)
         found = _before([read_schedule(row) for row in rows], until)
         for schedule in found[:most]:
-            counted[max(0, (schedule.cursor.fire_at or 0) - now) // step_ms] += 1
+            counted[max(0, (schedule.cursor.fire_at or 0) - since) // step_ms] += 1
         strata = [Stratum(len(found[:most]), found[:most])] if found else []
-        return _ahead(now, step_ms, counted, strata, whole=len(found) <= most)
-    rows = yield owned("count_fires", tenant=tenant, since=now, until=until, step=step_ms, limit=limit)
+        return _ahead(since, step_ms, counted, strata, whole=len(found) <= most)
+    rows = yield owned("count_fires", tenant=tenant, since=since, until=until, step=step_ms, limit=limit)
     for step, count in rows:
         counted[step] = count
     strata = []
     for first, last, each in cut(counted, most):
         # What is overdue counts as firing now, and is found before.
-        begin = _FIRST[0] if first == 0 else now + first * step_ms
+        begin = _FIRST[0] if first == 0 else since + first * step_ms
         rows = yield owned("list_upcoming", fire_at=begin, limit=each, **where)
-        sample = _before([read_schedule(row) for row in rows], now + last * step_ms)
+        sample = _before([read_schedule(row) for row in rows], since + last * step_ms)
         strata.append(Stratum(sum(counted[first:last]), sample))
-    return _ahead(now, step_ms, counted, strata, whole=sum(counted) < limit)
+    return _ahead(since, step_ms, counted, strata, whole=sum(counted) < limit)
 
 
 def _before(schedules: list[Schedule], until: int) -> list[Schedule]:
     return [schedule for schedule in schedules if schedule.cursor.fire_at is None or schedule.cursor.fire_at < until]
 
 
-def _ahead(now: int, step_ms: int, counted: list[int], strata: list[Stratum], *, whole: bool) -> Ahead:
+def _ahead(since: int, step_ms: int, counted: list[int], strata: list[Stratum], *, whole: bool) -> Ahead:
     told = tuple(stratum for stratum in strata if stratum.sample)
-    return Ahead(since=now, step_ms=step_ms, counted=tuple(counted), strata=told, whole=whole)
+    return Ahead(since=since, step_ms=step_ms, counted=tuple(counted), strata=told, whole=whole)
 
 
 def stats(now: int, limit: int, late_ms: int) -> Program[Stats]:
