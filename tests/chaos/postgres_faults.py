@@ -216,10 +216,11 @@ async def full_disk(trial: Trial) -> None:
     await trial.ask(9)
     await trial.pause(0.5)
     ballast = trial.disk / "ballast"
-    with ballast.open("wb") as file, suppress(OSError):
-        while True:
-            file.write(b"\0" * 4096)
-            file.flush()
+    file = os.open(ballast, os.O_WRONLY | os.O_CREAT)
+    with suppress(OSError):
+        while os.write(file, bytes(4096)):
+            pass
+    os.close(file)
     await trial.pause(2 * LEASE)
     ballast.unlink()
     server = trial.server
