@@ -266,7 +266,7 @@ class PostgresDatabase:
         for table in TABLES:
             self.execute(f"DELETE FROM duly_{table}")
         self.execute("DELETE FROM duly_events")
-        self.execute("UPDATE duly_watch SET since = 0, until = 0, settled = true, last = 0, gone = 0")
+        self.execute("UPDATE duly_watch SET since = 0, until = 0, settled = true, last = 0, gone = 0, wanted = '[]'")
         self.execute(
             "UPDATE duly_meta SET firing_paused_at = NULL, firing_paused_by = NULL, firing_pause_reason = NULL,"
             " restored_at = NULL, epoch = 1, ticks = 0, purged_before = NULL"

@@ -65,6 +65,7 @@ from duly.core.steps import WORKFLOW, Step
 from duly.core.switch import Backlog
 from duly.core.timing import Cron, Every
 from duly.core.topics import takes
+from duly.core.webhook import Webhook
 from duly.runtime.clock import Clock
 from duly.store.codec import encode_body, encode_words, facts_row
 from duly.store.methods.changes import encode_fields
@@ -107,6 +108,7 @@ from tests.differential.operating import OperatingModel, OperationRow
 from tests.differential.requesting import RequestsModel
 from tests.differential.steps import MessageRow, StepsModel
 from tests.differential.watching import WatchingModel
+from tests.differential.webhooks import WebhooksModel
 
 SET_ASIDE_FOR_MS = 60_000
 DEADLINE_GRACE_MS = 30_000
@@ -204,6 +206,7 @@ class Model(
     CalendarModel,
     OperatingModel,
     RequestsModel,
+    WebhooksModel,
     WatchingModel,
     AuditingModel,
 ):
@@ -242,6 +245,8 @@ class Model(
         self.inbox: dict[tuple[str, int], MessageRow] = {}
         self.children: dict[str, tuple[str, int]] = {}
         self.published: dict[tuple[str, str], tuple[str, int]] = {}
+        self.webhooks: dict[str, Webhook] = {}
+        self.overdue: dict[str, int] = {}
         self.events: list[Event] = []
         self.watch: dict[str, Any] = {"until": 0, "since": 0, "settled": True, "last": 0, "gone": 0, "busy": False}
 
@@ -294,6 +299,7 @@ class Model(
             "lanes": map(astuple, self.lanes.values()),
             "uniques": map(astuple, self.uniques.values()),
             **self._step_rows(),
+            **self._webhook_rows(),
         }
         return {table: sorted_rows(rows[table]) for table in TABLES}
 

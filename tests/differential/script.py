@@ -27,6 +27,7 @@ from duly.core.steps import Step, StepKind, StepStatus
 from duly.core.switch import Backlog, FiringState
 from duly.core.timing import Cron, Every, Jitter, Once, Timing
 from duly.core.topics import ANY_TOPIC
+from duly.core.webhook import EVENTS, Secret, Webhook, WebhookKind
 from duly.store.guarding import NewKey
 from duly.store.journal import Child, Record
 from duly.store.orders import (
@@ -741,6 +742,51 @@ class Script:
         name = self._draw.choice((None, "q1", "q3", "none"))
         return Operation(f"list queues {name}", lambda store: store.list_queues(name), writes=False)
 
+    # Webhooks
+
+    def put_webhook(self) -> Operation:
+        draw = self._draw
+        schedules = sorted(self._model.facts)
+        tenant = draw.choice((None, *self._tenants))
+        new = Webhook(
+            id=uuid7(1, draw.randrange(6).to_bytes(10, "big")),
+            url=draw.choice(("https://example.com/a", "https://example.com/ü")),
+            kind=draw.choice(tuple(WebhookKind)),
+            events=tuple(sorted(draw.sample(EVENTS, draw.randrange(1, 5)))),
+            tenant=tenant,
+            owner=None if tenant is None else draw.choice((None, "ann")),
+            schedule_id=draw.choice((None, None, *schedules[:2])),
+            tag=draw.choice((None, None, "x")),
+            job=draw.choice((None, None, "a")),
+            secrets=(Secret("whsec_ü"),),
+            created_by=draw.choice((None, "ann")),
+        )
+        return Operation(f"put {new}", lambda store: store.put_webhook(new))
+
+    def change_webhook(self) -> Operation:
+        draw = self._draw
+        id = uuid7(1, draw.randrange(6).to_bytes(10, "big"))
+        enabled, events = draw.choice((True, False)), tuple(sorted(draw.sample(EVENTS, 2)))
+        secrets = (Secret("whsec_new"), Secret("whsec_old", self._clock.now()))
+        ways: dict[str, Call] = {
+            "enable": lambda store: store.change_webhook(id, lambda one, now: replace(one, enabled=enabled)),
+            "want": lambda store: store.change_webhook(id, lambda one, now: replace(one, events=events)),
+            "rotate": lambda store: store.change_webhook(id, lambda one, now: replace(one, secrets=secrets)),
+            "delete": lambda store: store.delete_webhook(id),
+        }
+        way = draw.choice(sorted(ways))
+        return Operation(f"{way} webhook {id} {enabled} {events}", ways[way])
+
+    def look_at_webhooks(self) -> Operation:
+        limit, after = self._draw.randrange(1, 4), uuid7(1, self._draw.randrange(6).to_bytes(10, "big"))
+        return Operation(
+            f"list webhooks {limit} {after}", lambda store: store.list_webhooks(limit=limit, after=after), writes=False
+        )
+
+    def tell_overdue(self) -> Operation:
+        late, limit = self._draw.choice((1, 60_000)), self._draw.choice((1, MANY))
+        return Operation(f"tell overdue {late} {limit}", lambda store: store.tell_overdue(late_ms=late, limit=limit))
+
     # Keys
 
     def put_key(self) -> Operation:
@@ -957,6 +1003,10 @@ _WEIGHTS: list[tuple[Callable[[Script], Operation | None], int]] = [
     (Script.look_at_steps, 2),
     (Script.change_queue, 4),
     (Script.look_at_queues, 2),
+    (Script.put_webhook, 3),
+    (Script.change_webhook, 2),
+    (Script.look_at_webhooks, 1),
+    (Script.tell_overdue, 3),
     (Script.put_key, 1),
     (Script.end_key, 1),
     (Script.look_at_keys, 1),
@@ -999,7 +1049,7 @@ _ASKED = (
     Script.look_at_schedules, Script.look_at_a_schedule, Script.look_at_changes, Script.look_at_runs,
     Script.look_at_a_run, Script.look_at_the_dead, Script.look_at_attempts, Script.look_at_operations, Script.change,
     Script.trigger, Script.cancel_run, Script.redrive, Script.acknowledge, Script.put_operation, Script.step_operation,
-    Script.look_ahead,
+    Script.look_ahead, Script.put_webhook, Script.change_webhook, Script.look_at_webhooks,
 )  # fmt: skip
 """What people ask for, and so what an owner may ask for too."""
 

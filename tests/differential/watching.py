@@ -88,6 +88,13 @@ def _told(before: dict[str, list[dict[str, Any]]], after: dict[str, list[dict[st
     for change in after["changes"]:
         if (change["schedule_id"], change["number"]) not in trail:
             yield of_schedule(CHANGES[change["action"]], change["schedule_id"])
+    owed_before = {row["schedule_id"] for row in before["overdue"]}
+    owed_after = {row["schedule_id"] for row in after["overdue"]}
+    for id in owed_after - owed_before:
+        yield of_schedule("schedule.overdue", id)
+    for id in owed_before - owed_after:
+        if id in facts and facts[id]["deleted_at"] is None and facts[id]["paused_at"] is None:
+            yield of_schedule("schedule.recovered", id)
 
 
 class WatchingModel:
@@ -97,7 +104,12 @@ class WatchingModel:
     watch: dict[str, Any]
     events: list[Event]
 
+    webhooks: dict[str, Any]
+
     def dump(self) -> Dump:
+        raise NotImplementedError
+
+    def _notify(self, events: list[Event]) -> None:
         raise NotImplementedError
 
     def __getattribute__(self, name: str) -> Any:
@@ -106,14 +118,17 @@ class WatchingModel:
             return value
 
         async def telling(*args: Any, **words: Any) -> Any:
-            if self.watch["until"] <= self._clock.now() or self.watch["busy"]:
+            watched = self.watch["until"] > self._clock.now()
+            if self.watch["busy"] or not (watched or self.webhooks):
                 return await value(*args, **words)
             before, self.watch["busy"] = self.dump(), True
             try:
                 return await value(*args, **words)
             finally:
                 self.watch["busy"] = False
-                self.events.extend(told_between(before, self.dump(), self._clock.now()))
+                told = told_between(before, self.dump(), self._clock.now())
+                self.events.extend(told if watched else [])
+                self._notify(told)
 
         return telling
 

@@ -13,7 +13,10 @@ from duly.store.statements import Group, Step, batch, group, query
 
 # They change rows of which nothing is told: a dead run that is to go again is told when it starts.
 UNTOLD = {"revive_runs"}
-WRITES = re.compile(r"INTO duly_(history|runs|schedules|changes|attempts)\b|claimed_by = :", re.IGNORECASE)
+WRITES = re.compile(
+    r"INTO duly_(history|runs|schedules|changes|attempts|overdue)\b|FROM duly_overdue\b.*RETURNING|claimed_by = :",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "postgres"])
@@ -39,9 +42,9 @@ def test_every_change_has_an_event() -> None:
 class Played:
     """A driver that answers what it is told to, and remembers what it was asked."""
 
-    def __init__(self, watched: bool) -> None:
+    def __init__(self, watched: bool, wanted: str = "[]") -> None:
         self.asked: list[str] = []
-        self._watched = watched
+        self._seen = (watched, wanted)
 
     def run(self, tap: Tap[Any], now: int) -> Any:
         program, answer = tap(now), None
@@ -56,9 +59,7 @@ class Played:
         if isinstance(step, Group):
             return [self._answer(one) for one in step.steps]
         self.asked.append(step.name)
-        return {"somebody_watches": [(1,)] if self._watched else [], "complete_runs": [("r", "completed")]}.get(
-            step.name, []
-        )
+        return {"somebody_watches": [self._seen], "complete_runs": [("r", "completed")]}.get(step.name, [])
 
 
 def completing(now: int) -> Generator[Step, Any, str]:
@@ -101,3 +102,19 @@ def test_somebody_watches_and_the_transaction_tells_before_it_ends() -> None:
     played.asked.clear()
     played.run(Tap(completing, watch), 1500)
     assert played.asked == ["lock_cursors", "complete_runs", "insert_run_events"]
+
+
+def test_an_event_that_no_webhook_wants_costs_no_look_for_webhooks() -> None:
+    watch, played = Watch(), Played(watched=False, wanted='["run.failed"]')
+    for now in (1000, 1500):
+        tap = Tap(completing, watch)
+        assert played.run(tap, now) == "done"
+        assert not tap.told
+        assert not tap.notified
+    assert played.asked == ["lock_cursors", "complete_runs", "somebody_watches", "lock_cursors", "complete_runs"]
+
+
+def test_one_that_is_wanted_costs_one_look() -> None:
+    watch, played = Watch(), Played(watched=False, wanted='["run.completed"]')
+    played.run(Tap(completing, watch), 1000)
+    assert played.asked == ["lock_cursors", "complete_runs", "somebody_watches", "interested_in_runs"]

@@ -18,7 +18,10 @@ SCHEDULE_EVENTS = frozenset(
         "schedule.deleted",
     }
 )
-NAMES = tuple(sorted(RUN_EVENTS | SCHEDULE_EVENTS))
+OVERDUE_EVENTS = frozenset({"schedule.overdue", "schedule.recovered"})
+"""Told by whoever audits the fleet: a fire has been owed for a while, and is owed no more."""
+
+NAMES = tuple(sorted(RUN_EVENTS | SCHEDULE_EVENTS | OVERDUE_EVENTS))
 RESET = "stream.reset"
 """Something before this was not told: whoever shows what is should look again."""
 

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from .asking import Calendars, Changes, DeadLetters, Operations, Queues, Requests, Runs, Schedules, Switching
 from .guarding import Keys, Seeing
+from .notices import Webhooks
 from .watching import Watching
 from .working import Auditing, Claiming, Firing, Keeping, Sessions, Stepping
 
@@ -35,6 +36,7 @@ __all__ = [
     "Store",
     "Switching",
     "Watching",
+    "Webhooks",
 ]
 
 
@@ -54,6 +56,7 @@ class Store(
     Keys,
     Seeing,
     Watching,
+    Webhooks,
     Sessions,
     Keeping,
     Auditing,

@@ -17,6 +17,7 @@ from .bound.runs import BoundRuns
 from .bound.schedules import BoundSchedules
 from .bound.steps import BoundStepping
 from .bound.switching import BoundSwitching
+from .bound.webhooks import BoundWebhooks
 
 
 class SqlStore(
@@ -34,6 +35,7 @@ class SqlStore(
     BoundRequests,
     BoundKeys,
     BoundEvents,
+    BoundWebhooks,
     BoundSessions,
     BoundKeeping,
     BoundAuditing,

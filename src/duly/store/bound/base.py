@@ -27,6 +27,7 @@ class Bound:
         self._definitions = Definitions()
         self._watch = Watch()
         self._told_listeners: list[Callable[[], None]] = []
+        self._notified_listeners: list[Callable[[], None]] = []
         self._advice: str | None = None
         self._closed: str | None = None
         self._whole = self
@@ -78,6 +79,10 @@ class Bound:
         if tap.told:
             self.driver.hint("events")
             for listener in self._told_listeners:
+                listener()
+        if tap.notified:
+            self.driver.hint("runs")
+            for listener in self._notified_listeners:
                 listener()
         return value
 

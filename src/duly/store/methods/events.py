@@ -29,6 +29,7 @@ class _Watch:
     settled: bool
     last: int
     gone: int
+    wanted: str
 
 
 def watch_events(now: int, lease_ms: int, watch: Watch) -> Program[Watched]:
@@ -40,7 +41,7 @@ def watch_events(now: int, lease_ms: int, watch: Watch) -> Program[Watched]:
         yield query("insert_stream_event", now=now, name=RESET, reason="began")
         row = replace(row, settled=True)
     yield from _write(replace(row, until=max(row.until, now + lease_ms)))
-    watch.saw(now, watched=True)
+    watch.saw(now, watched=True, wanted=row.wanted)
     return Watched(last=row.last, gone=row.gone, settled=row.settled)
 
 
@@ -72,8 +73,8 @@ def purge_events(now: int, keep_ms: int, most: int, limit: int) -> Program[int]:
 
 def _lock() -> Program[_Watch]:
     rows: Sequence[Row] = yield query("lock_watch")
-    since, until, settled, last, gone = rows[0]
-    return _Watch(since, until, bool(settled), last, gone)
+    since, until, settled, last, gone, wanted = rows[0]
+    return _Watch(since, until, bool(settled), last, gone, wanted)
 
 
 def _write(row: _Watch) -> Program[None]:

@@ -71,6 +71,7 @@ from duly.testing.contract.switching import TestRestores, TestResumingAll, TestS
 from duly.testing.contract.tables import TABLES, Dump, differences, sorted_rows  # noqa: E402
 from duly.testing.contract.topics import TestTopics  # noqa: E402
 from duly.testing.contract.trial import Trial, Worker  # noqa: E402
+from duly.testing.contract.webhooks import TestTellingWebhooks, TestWebhooks  # noqa: E402
 
 __all__ = [
     "TABLES",
@@ -130,10 +131,12 @@ __all__ = [
     "TestSuspects",
     "TestSuspending",
     "TestSwitch",
+    "TestTellingWebhooks",
     "TestTopics",
     "TestTriggering",
     "TestUniques",
     "TestUnknownJobs",
+    "TestWebhooks",
     "TestZombies",
     "Trial",
     "Worker",

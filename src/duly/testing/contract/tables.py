@@ -27,6 +27,10 @@ _HISTORY = (
     "fence session due_at fired_at started_at finished_at error payload result acked_at "
     "timeout_ms lane"
 )
+_WEBHOOK = (
+    "id tenant owner url kind events schedule_id tag job description secrets enabled disabled_reason failing_since "
+    "revision created_at created_by updated_at"
+)
 _QUEUE = (
     "name max_running rate per_ms window_at used fair newest_first served paused_at paused_by pause_reason updated_at "
     "governed"
@@ -62,6 +66,9 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         "revoked_at", "last_used_at", "replaces",
     ),
     "owners": ("run_id", "owner"),
+    "webhooks": tuple(_WEBHOOK.split()),
+    "interests": ("event", "subject", "webhook_id"),
+    "overdue": ("schedule_id", "since"),
     "steps": (
         "run_id", "position", "seq", "kind", "name", "status", "attempt", "due_at", "result", "error", "log",
         "asked_at", "done_at",
@@ -97,6 +104,7 @@ def differences(one: Dump, other: Dump) -> list[str]:
 
 _KEYS = {
     "revisions": 2, "changes": 2, "attempts": 2, "redrives": 2, "calendars": 2, "requests": 2, "uniques": 3,
+    "interests": 3,
     "steps": 2, "inbox": 2, "published": 2,
 }  # fmt: skip
 

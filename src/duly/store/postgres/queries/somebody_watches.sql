@@ -1,1 +1,1 @@
-SELECT 1 FROM duly_watch WHERE until > :now::bigint
+SELECT until > :now::bigint, wanted FROM duly_watch

@@ -1,2 +1,2 @@
 -- Differs from postgres: no lock, a write transaction is alone.
-SELECT since, until, settled, last, gone FROM duly_watch
+SELECT since, until, settled, last, gone, wanted FROM duly_watch

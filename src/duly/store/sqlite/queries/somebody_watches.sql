@@ -1,1 +1,1 @@
-SELECT 1 FROM duly_watch WHERE until > :now
+SELECT until > :now, wanted FROM duly_watch

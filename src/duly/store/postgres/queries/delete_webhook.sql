@@ -1,0 +1,1 @@
+DELETE FROM duly_webhooks WHERE id = :id::uuid

@@ -1,0 +1,1 @@
+UPDATE duly_watch SET wanted = :wanted::text
