@@ -246,7 +246,7 @@ class Model(
         self.children: dict[str, tuple[str, int]] = {}
         self.published: dict[tuple[str, str], tuple[str, int]] = {}
         self.webhooks: dict[str, Webhook] = {}
-        self.overdue: dict[str, int] = {}
+        self.owed: dict[str, int] = {}
         self.events: list[Event] = []
         self.watch: dict[str, Any] = {"until": 0, "since": 0, "settled": True, "last": 0, "gone": 0, "busy": False}
 

@@ -22,7 +22,7 @@ class WebhooksModel:
 
     _clock: Clock
     webhooks: dict[str, Webhook]
-    overdue: dict[str, int]
+    owed: dict[str, int]
     whose: Whose | None
     facts: dict[str, Any]
     cursors: dict[str, Any]
@@ -82,12 +82,12 @@ class WebhooksModel:
         owed = {
             id: c.fire_at for id, c in self.cursors.items() if c.fire_at is not None and c.fire_at < before
         }  # fmt: skip
-        for id in self.overdue.keys() - owed.keys():
-            del self.overdue[id]
+        for id in self.owed.keys() - owed.keys():
+            del self.owed[id]
         if self.meta["paused_at"] is None:
             for at, id in sorted((at, id) for id, at in owed.items())[:limit]:
-                self.overdue.setdefault(id, at)
-        return len(self.overdue)
+                self.owed.setdefault(id, at)
+        return len(self.owed)
 
     def _notify(self, events: Iterable[Event]) -> None:
         """Make the runs that tell the webhooks that want these events."""
@@ -154,5 +154,5 @@ class WebhooksModel:
             "interests": [
                 (event, w.subject, w.id) for w in self.webhooks.values() if w.enabled for event in w.events
             ],
-            "overdue": self.overdue.items(),
+            "overdue": self.owed.items(),
         }  # fmt: skip

@@ -17,7 +17,7 @@ from duly.core.errors import ConfigurationError, StoreUnavailable
 from duly.core.run import Run
 from duly.core.steps import handler_name
 from duly.core.version import VERSION
-from duly.engine.instance import ROLES, Instance, World
+from duly.engine.instance import Instance, World
 from duly.engine.job import Job
 from duly.engine.listening import Listeners, is_arrival
 from duly.engine.middleware import Middleware, check_middleware
@@ -45,7 +45,8 @@ from .events import Events
 from .firing import Firing
 from .jobs import Jobs
 from .lending import Lending
-from .life import Caller, Life, Lifespan, call_now, enter_lifespan
+from .life import Caller, Life, Lifespan, call_now, check_roles, enter_lifespan
+from .notifying import tell_webhooks
 from .opener import Nouns
 from .operations import Operations
 from .outside import Outside
@@ -58,6 +59,7 @@ from .signals import until_signalled
 from .stores import open_store, own_transaction, tell_of_weak_points
 from .sync import Opener, Sync
 from .telling import Telling
+from .webhooks import Webhooks
 from .words import UNSET, JobLike, RunOptions
 from .workflows import WorkflowRuns
 
@@ -115,7 +117,7 @@ class Duly(Declaring):
         self._tells_of_runs = False
         self._observers = Observers([LogObserver(), *observers])
         self.sync = Sync(Opener(lambda: self._life, self._open_apart, self._nouns_alone))
-        self._assemble(database_url(url), settings or Settings(), _check_roles(roles))
+        self._assemble(database_url(url), settings or Settings(), check_roles(roles))
         for declared in schedules:
             self._declared.add(declared)
 
@@ -149,7 +151,8 @@ class Duly(Declaring):
     def _name_nouns(self) -> None:
         nouns = self._nouns(self._store, self._clock, call_now)
         self.schedules, self.runs, self.workflows = nouns[:3]
-        self.queues, self.calendars, self.operations, self.firing, self.events, self.keys, self.audits = nouns[3:]
+        self.queues, self.calendars, self.operations, self.firing, self.events, self.keys = nouns[3:9]
+        self.audits, self.webhooks = nouns[9:]
         self.audit = self.audits.audit
         self.requests = Requests(self._store, self._owning)
 
@@ -203,7 +206,11 @@ class Duly(Declaring):
         firing = Firing(store, clock, self._chance, operations, on_schedules=wake)
         events = Events(store, clock, lambda: alone or self._life.is_open)
         keys = Keys(store, clock, self._chance)
-        return schedules, runs, workflows, queues, calendars, operations, firing, events, keys, Audits(store)
+        webhooks = Webhooks(
+            store, self.settings, clock, self._chance, on_runs=partial(tell, Instance.wake_worker), owning=self._owning
+        )
+        audits = Audits(store)
+        return schedules, runs, workflows, queues, calendars, operations, firing, events, keys, audits, webhooks
 
     def _nouns_alone(self, store: SqlStore) -> Nouns:
         """The nouns for a thread without an event loop."""
@@ -329,6 +336,8 @@ class Duly(Declaring):
                 pause=self.schedules.pause,
             )
             await self._outside.open(self._registry, stack, surroundings)
+            tell_webhooks(self._registry, self._store, self.settings, self._clock, stack)
+            self._store.on_notified(partial(self._life.call_soon, self._life.tell, Instance.wake_worker))
         if self._registry.names:
             told = whom_to_tell(self._registry, self._on_dead, self.settings)
             await self._store.put_on_dead(sorted(self._registry.names), told)
@@ -389,10 +398,3 @@ class Duly(Declaring):
     @property
     def _instance(self) -> Instance | None:
         return self._life.instance
-
-
-def _check_roles(roles: Sequence[str]) -> tuple[str, ...]:
-    unknown = [role for role in roles if role not in ROLES]
-    if isinstance(roles, str) or unknown:
-        raise ConfigurationError(f"roles is {roles!r}; expected some of {', '.join(ROLES)}")
-    return tuple(roles)

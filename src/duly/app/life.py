@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import inspect
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from typing import Any
 
 from duly.core.errors import ConfigurationError
-from duly.engine.instance import Instance
+from duly.engine.instance import ROLES, Instance
 from duly.store.direct import DirectDriver
 from duly.store.sql import SqlStore
 
@@ -123,3 +123,11 @@ async def enter_lifespan(lifespan: Lifespan, app: Any, stack: AsyncExitStack) ->
     except Exception as error:
         error.add_note("raised by the lifespan of the app, before its worker started")
         raise
+
+
+def check_roles(roles: Sequence[str]) -> tuple[str, ...]:
+    """The roles of an instance, or a refusal of what is none."""
+    unknown = [role for role in roles if role not in ROLES]
+    if isinstance(roles, str) or unknown:
+        raise ConfigurationError(f"roles is {roles!r}; expected some of {', '.join(ROLES)}")
+    return tuple(roles)

@@ -31,12 +31,13 @@ from .operations import Operations
 from .queues import Queues
 from .runs import Runs
 from .schedules import Schedules
+from .webhooks import Webhooks
 from .workflows import WorkflowRuns
 
 CLOSE_WITHIN = 30.0
 FORK_WITHIN = 5.0
-Noun = Schedules | Runs | WorkflowRuns | Queues | Calendars | Operations | Firing | Events | Keys | Audits
-Nouns = tuple[Schedules, Runs, WorkflowRuns, Queues, Calendars, Operations, Firing, Events, Keys, Audits]
+Noun = Schedules | Runs | WorkflowRuns | Queues | Calendars | Operations | Firing | Events | Keys | Audits | Webhooks
+Nouns = tuple[Schedules, Runs, WorkflowRuns, Queues, Calendars, Operations, Firing, Events, Keys, Audits, Webhooks]
 
 
 class Opener:

@@ -25,6 +25,7 @@ from .operations import Operations
 from .queues import Queues
 from .runs import Runs
 from .schedules import Schedules
+from .webhooks import Webhooks
 from .workflows import WorkflowRuns
 
 Noun = TypeVar("Noun")
@@ -37,6 +38,7 @@ __all__ = ["Opener", "Sync"]
 def _kind_of(method: Callable[..., Any]) -> type[AnyNoun]:
     kinds: tuple[type[AnyNoun], ...] = (
         Schedules, Runs, WorkflowRuns, Queues, Calendars, Operations, Firing, Events, Keys, Audits,
+        Webhooks,
     )  # fmt: skip
     return next(kind for kind in kinds if getattr(kind, method.__name__, None) is method)
 
@@ -204,6 +206,19 @@ class SyncCalendars(_Side):
     delete = _Twin(Calendars.delete)
 
 
+class SyncWebhooks(_Side):
+    """``app.webhooks`` without ``await``."""
+
+    create = _Twin(Webhooks.create)
+    get = _Twin(Webhooks.get)
+    list = _Twin(Webhooks.list)
+    iterate = _TwinIterator(Webhooks.iterate)
+    update = _Twin(Webhooks.update)
+    rotate = _Twin(Webhooks.rotate)
+    delete = _Twin(Webhooks.delete)
+    test = _Twin(Webhooks.test)
+
+
 class SyncEvents(_Side):
     """``app.events`` without ``await``."""
 
@@ -246,6 +261,7 @@ class Sync(_Side):
         self.firing = SyncFiring(opener, "firing.")
         self.events = SyncEvents(opener, "events.")
         self.keys = SyncKeys(opener, "keys.")
+        self.webhooks = SyncWebhooks(opener, "webhooks.")
         self.audits = SyncAudits(opener, "audits.")
 
     def close(self) -> None:

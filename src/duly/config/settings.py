@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
+from duly.core.addresses import read_allowed
 from duly.core.errors import ConfigurationError
 from duly.core.policy import Missed
 from duly.core.rules.firing import FireRules
 from duly.core.run import ENDS, RunStatus
 
 ELECTIONS = ("none", "database", "redis")
-WORDS = frozenset({"catchup_default", "strict_ids", "election", "election_url"})
+WORDS = frozenset({"catchup_default", "strict_ids", "election", "election_url", "webhook_allow"})
 """Settings that are no numbers."""
 
 
@@ -28,7 +29,8 @@ class Settings:
     ``concurrency`` is reached within ``ramp_up``. So many ``resident_workflows`` that wait are kept in memory and go on
     without a replay; one may record ``history_steps`` with ``history_bytes``, and is warned of before. With
     ``election`` one instance fires and the others stand by: chosen in the ``database``, or by the ``redis`` at
-    ``election_url``.
+    ``election_url``. Webhooks go to public hosts over https alone, and to the hosts and networks in ``webhook_allow``,
+    wherever they are.
     """
 
     lease: float = 15.0
@@ -63,6 +65,7 @@ class Settings:
     history_bytes: int = 64 * 1024 * 1024
     election: str = "none"
     election_url: str | None = None
+    webhook_allow: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.catchup_default not in tuple(Missed):
@@ -76,6 +79,13 @@ class Settings:
                 "setting election is 'redis', and election_url does not say where Redis is; expected a URL such as"
                 " redis://localhost:6379/0"
             )
+        try:
+            read_allowed(self.webhook_allow)
+        except (ValueError, TypeError, AttributeError) as error:
+            raise ConfigurationError(
+                f"setting webhook_allow has {str(error)[:60]!r}; expected hosts and networks such as hooks.internal,"
+                " *.corp.example or 10.1.0.0/16"
+            ) from None
         if not isinstance(self.strict_ids, bool):
             raise ConfigurationError(f"setting strict_ids is {self.strict_ids!r}; expected True or False")
         for field in fields(self):

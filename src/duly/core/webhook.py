@@ -31,7 +31,7 @@ HEARTBEAT_EVENTS = ("run.completed", "run.failed")
 FAIL = "/fail"
 """What is added to the path of a heartbeat's URL when the run has failed."""
 
-MAX_ATTEMPTS = {"events": 16, "heartbeat": 5}
+MAX_ATTEMPTS = {"events": 16, "heartbeat": 5, "test": 1}
 TIMEOUT_MS = 60_000
 GIVEN_UP_AFTER_MS = 3 * 86_400_000
 """A webhook that has taken nothing for so long is told nothing more."""

@@ -46,6 +46,7 @@ class Auditor:
         self._guard = guard
         self._session = session
         self._holds = False
+        self._telling = True  # another instance may have told of some that are owed no more
         self._after: str | None = None
         self._next_round = 0.0
         self._began = 0.0
@@ -63,6 +64,8 @@ class Auditor:
         self._holds = True
         owed = await self._store.overdue(late_ms=self._late_ms, limit=OWED)
         self._observer.schedules_owed(len(owed), owed[:5])
+        if owed or self._telling:  # also when the last of them is owed no more
+            self._telling = await self._store.tell_overdue(late_ms=self._late_ms, limit=OWED) > 0
         if self._clock.steady() >= self._next_round:
             await self._audit_some()
         return rest
@@ -74,7 +77,7 @@ class Auditor:
     def _let_go(self) -> None:
         """Another instance audits: what was owed is for that one to say."""
         if self._holds:
-            self._holds, self._after = False, None
+            self._holds, self._after, self._telling = False, None, True
             self._observer.schedules_owed(0, ())
 
     async def _audit_some(self) -> None:

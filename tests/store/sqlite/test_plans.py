@@ -12,7 +12,16 @@ from duly.store.sqlite.migrating import load_migrations
 from duly.store.sqlite.statements import execute, load_statements
 from duly.store.statements import Batch, Query, batch, columns, query
 
-SMALL = ("duly_meta", "duly_tenants", "duly_instances", "duly_leases", "duly_queues", "duly_keys", "duly_watch", "duly_overdue")
+SMALL = (
+    "duly_meta",
+    "duly_tenants",
+    "duly_instances",
+    "duly_leases",
+    "duly_queues",
+    "duly_keys",
+    "duly_watch",
+    "duly_overdue",
+)
 SELDOM = {"duly_runs_unknown", "duly_runs_suspects", "duly_events_new", "duly_operations_stops"}
 COUNTING = {"queue_figures", "purge_surplus"}
 """Statements that walk over what they are asked to count: open runs, ended runs up to the number that is kept."""
