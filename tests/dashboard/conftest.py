@@ -32,10 +32,14 @@ async def app(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Duly]:
 @pytest.fixture
 async def site(app: Duly) -> AsyncIterator[httpx2.AsyncClient]:
     """A browser's view of the dashboard as ``duly serve`` has it; it keeps cookies and follows nothing."""
-    guard = Guard(app)
-    served = application(app, guard=guard, routes=dashboard_routes(make_desk(app, guard)))
-    async with client_of(served) as client:
+    async with client_of(served(app)) as client:
         yield client
+
+
+def served(app: Duly) -> object:
+    """The API with the dashboard, as ``duly serve`` has them."""
+    guard = Guard(app)
+    return application(app, guard=guard, routes=dashboard_routes(make_desk(app, guard)))
 
 
 async def log_in(site: httpx2.AsyncClient, key: str) -> httpx2.Response:

@@ -58,7 +58,12 @@ function stop() {
 
 function listen() {
   source = new EventSource(document.body.dataset.live);
-  source.addEventListener("open", () => pulse("on", "Live: changes show by themselves"));
+  source.addEventListener("open", () => {
+    pulse("on", "Live: changes show by themselves");
+    // What happened between the page and its stream, or while that was broken, nobody tells.
+    for (const part of parts.values()) if (part.on.length) part.stale = true;
+    plan();
+  });
   source.addEventListener("changed", (event) => changed(JSON.parse(event.data)));
   source.addEventListener("error", () => pulse("off", "The server is not heard; trying again"));
 }
