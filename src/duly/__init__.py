@@ -12,6 +12,7 @@ from duly.core.version import VERSION
 if TYPE_CHECKING:
     from duly.app import Duly, Jobs
     from duly.app.remote_worker import RemoteWorker
+    from duly.client.verifying import verify_webhook
     from duly.config import Settings
     from duly.core.dead import AttemptRecord, DeadLetter
     from duly.core.errors import (
@@ -67,6 +68,7 @@ __all__ = [
     "__version__",
     "current_step",
     "explain",
+    "verify_webhook",
 ]
 
 __version__ = VERSION
@@ -74,6 +76,7 @@ __version__ = VERSION
 _HOMES = {
     "duly.app": ("Duly", "Jobs"),
     "duly.app.remote_worker": ("RemoteWorker",),
+    "duly.client.verifying": ("verify_webhook",),
     "duly.config": ("Settings",),
     "duly.core.dead": ("AttemptRecord", "DeadLetter"),
     "duly.core.errors": (

@@ -39,6 +39,7 @@ EVERYBODYS = {
     "getCalendar": "the same",
     "createSchedule": "what is made is the caller's",
     "createRun": "the same",
+    "createWebhook": "the same, and it hears only of what is theirs",
     "startWorkflow": "the same",
     "putSchedule": "the same for a new key; an id is tested below",
     "applySchedules": "the same; keys of others are refused",
@@ -123,7 +124,7 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
 
 
 async def _belongings(world: World) -> dict[str, str]:
-    """What Ann has: a schedule, a run of it, a dead letter and an operation."""
+    """What Ann has: a schedule, a run of it, a dead letter, an operation and a webhook."""
     ann = world["ann"]
     schedule = (await ann.post("/schedules", json=body_of("createSchedule"))).json()
     dead = (await ann.post("/runs", json={"jobType": "x", "maxAttempts": 1})).json()
@@ -134,7 +135,9 @@ async def _belongings(world: World) -> dict[str, str]:
     run = (await ann.post(f"/schedules/{schedule['id']}/trigger")).json()
     view = world.app.acting_for(Owning(Whose("", "ann")))
     operation = await view.schedules.pause_many(tag="none")
-    return {"schedules": schedule["id"], "runs": run["id"], "dead": dead["id"], "operations": operation.id}
+    webhook = (await ann.post("/webhooks", json=body_of("createWebhook"))).json()
+    ids = {"schedules": schedule["id"], "runs": run["id"], "dead": dead["id"], "operations": operation.id}
+    return {**ids, "webhooks": webhook["id"]}
 
 
 def body_of(name: str) -> Any:
@@ -172,7 +175,7 @@ def _kind(route: Route) -> str | None:
     """Whose the thing is that the path names."""
     first = route.path.split("/")[1].split(":")[0]
     if "{ref}" in route.path:
-        return first if first in ("schedules", "runs", "operations", "tasks") else None
+        return first if first in ("schedules", "runs", "operations", "tasks", "webhooks") else None
     return "list" if route.method == "GET" and not route.streams else "many" if ":" in route.path else None
 
 
@@ -185,7 +188,7 @@ async def test_every_route_that_an_owner_may_ask_is_known_here(route: Route) -> 
     assert covered, f"{route.name}: add a test that it shows nothing of others, or say in EVERYBODYS why it need not"
 
 
-@named(route for route in OWNED if _kind(route) in ("schedules", "runs", "operations", "tasks"))
+@named(route for route in OWNED if _kind(route) in ("schedules", "runs", "operations", "tasks", "webhooks"))
 async def test_what_belongs_to_others_is_404_by_the_same_statements_as_what_is_not_there(
     world: World, route: Route
 ) -> None:

@@ -63,7 +63,7 @@ async def test_nothing_is_left_of_what_was_purged(app: Duly) -> None:
 
 
 async def test_a_schedule_tells_its_health_and_its_attempts(app: Duly) -> None:
-    target = {"kind": "webhook", "url": "https://example.com/x", "secret": "s3cret-s3cret-s3cret-s3cret"}
+    target = {"kind": "webhook", "url": "https://example.com/x", "secret": "whsec_s3crets3crets3crets3crets3crets3"}
     made = await app.schedules.create("k", Every("1h"), job="work", fire_current_window=True)
     assert (made.health, made.attempts, made.target) == ("on_time", 0, None)
     await app._store.fire_due(limit=10, rules=app.settings.fire_rules)

@@ -37,6 +37,7 @@ NAMES = [
     "__version__",
     "current_step",
     "explain",
+    "verify_webhook",
 ]
 
 

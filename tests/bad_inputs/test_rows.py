@@ -45,6 +45,7 @@ SURFACES: dict[str, tuple[str, str, dict[str, Any] | None]] = {
     "api list schedules": ("GET", f"{API}/schedules", None),
     "api list runs": ("GET", f"{API}/runs", None),
     "api get run": ("GET", f"{API}/runs/x", None),
+    "api create webhook": ("POST", f"{API}/webhooks", {"url": "https://example.com/", "events": ["run.failed"]}),
     "api put queue": ("PUT", f"{API}/queues/q", {}),
     "api put calendar": ("PUT", f"{API}/calendars/c", {}),
     "api redrive dead letters": ("POST", f"{API}/dead-letters:redrive", {}),
@@ -60,9 +61,6 @@ MISSING = {
     "dashboard any": "issue 6",
     "dashboard login": "issue 6",
     "dashboard session": "issue 6",
-    "api create webhook": "issue 8",
-    "webhook delivery": "issue 8",
-    "webhook verify (SDK)": "issue 8",
     "workflow": "issue 7",
 }
 """Surfaces that are not there yet, with who makes them."""
@@ -86,6 +84,7 @@ OPEN = {
 }
 """Rows that are answered in another way, and how."""
 
+_WEBHOOK = "tests/targets/test_webhook.py"
 _AUTH, _JWT = "tests/api/test_auth.py", "tests/api/test_jwt.py"
 _FOREIGN = f"{_AUTH}::test_what_belongs_to_others_is_404_by_the_same_statements_as_what_is_not_there"
 ELSEWHERE = {
@@ -109,6 +108,14 @@ ELSEWHERE = {
     "L13": f"{_JWT}::test_what_could_not_be_safe_is_refused_at_start",
     "L19": "tests/cli/test_db.py::test_a_newer_schema_is_left_alone",
     "L20": "tests/store/sqlite/test_migrating.py::test_ten_processes_that_start_at_once_set_up_one_schema",
+    "W30": f"{_WEBHOOK}::test_w30_the_address_that_was_checked_is_the_one_that_is_called",
+    "W31": f"{_WEBHOOK}::test_w31_any_address_inside_blocks_the_name",
+    "W32": f"{_WEBHOOK}::test_w32_a_redirect_is_not_followed",
+    "W33": f"{_WEBHOOK}::test_w33_one_that_never_answers_is_given_up",
+    "W36": f"{_WEBHOOK}::test_w36_a_large_or_packed_answer_is_neither_read_whole_nor_unpacked",
+    "W38": f"{_WEBHOOK}::test_w38_retry_after_is_honoured_within_bounds",
+    "W40": f"{_WEBHOOK}::test_w40_a_certificate_that_is_not_good_is_refused",
+    "W44": "tests/core/test_signing.py::test_what_is_not_signed_of_late_is_refused",
     "X09": _FOREIGN,
     "R01": "tests/api/test_worker.py::test_what_is_stale_is_refused_and_changes_nothing",
     "R02": "tests/api/test_worker.py::test_what_is_stale_is_refused_and_changes_nothing",

@@ -8,7 +8,7 @@ import pytest
 from duly import Duly
 from duly.client import AsyncClient, Client
 
-NOUNS = ("schedules", "runs", "queues", "calendars", "operations", "firing")
+NOUNS = ("schedules", "runs", "queues", "calendars", "operations", "firing", "webhooks")
 
 # What an app has and a client has not, and why.
 METHODS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from . import examples_control, examples_keys, examples_worker, examples_workflow
+from . import examples_control, examples_keys, examples_webhooks, examples_worker, examples_workflow
 from .problems import CODES, occurred, problem
 
 SCHEDULE_ID = "019363a0-5c00-7d83-91f8-20a939dbcd79"
@@ -125,6 +125,7 @@ BODIES: Mapping[str, Mapping[str, tuple[str, Any]]] = {
     "resumeQueue": {"nothing": ("Nothing to say", {})},
     **examples_control.BODIES,
     **examples_keys.BODIES,
+    **examples_webhooks.BODIES,
     **examples_workflow.BODIES,
 }
 
@@ -308,7 +309,7 @@ ANSWERS: Mapping[str, Any] = {
         ),
         SCHEDULE,
     ),
-    **dict.fromkeys(("triggerSchedule", "createRun", "cancelRun"), RUN),
+    **dict.fromkeys(("triggerSchedule", "createRun", "cancelRun", "testWebhook"), RUN),
     **dict.fromkeys(("getRun", "redriveRun"), _WHOLE_RUN),
     **dict.fromkeys(("redriveDeadLetters", "acknowledgeDeadLetters"), _HANDLED),
     "listDeadLetters": {"items": [_DEAD_RUN], "nextCursor": None},
@@ -380,6 +381,7 @@ ANSWERS: Mapping[str, Any] = {
     },
     **examples_control.ANSWERS,
     **examples_keys.ANSWERS,
+    **examples_webhooks.ANSWERS,
     **examples_workflow.answers(RUN),
 }
 

@@ -139,6 +139,7 @@ def document(root: str = "") -> dict[str, Any]:
             {"name": "stats", "description": "How it all fares"},
             {"name": "firing", "description": "The switch of the fleet"},
             {"name": "keys", "description": "Who may call"},
+            {"name": "webhooks", "description": "Who is told"},
         ],
         "paths": dict(paths),
         "components": {
@@ -290,6 +291,7 @@ _NOT_FOUND: dict[str, tuple[str, ...]] = {
     "tasks": ("SCHEDULE_JOB_NOT_FOUND",),
     "operations": ("OPERATION_NOT_FOUND",),
     "keys": ("KEY_NOT_FOUND",),
+    "webhooks": ("WEBHOOK_NOT_FOUND",),
 }
 _REFS = {
     "schedules": "Id or key.",
@@ -300,5 +302,6 @@ _REFS = {
     "tasks": "The token that `ctx.task` gave out.",
     "operations": "The operation's id.",
     "keys": "The key's id, which is the first 8 characters after `duly_live_`.",
+    "webhooks": "The webhook's id.",
 }
 _WORDS = {200: "As it is now.", 201: "It is new.", 202: "It is stored and will run.", 204: "It is gone."}

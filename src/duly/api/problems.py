@@ -48,6 +48,7 @@ URI_TOO_LONG = Kind(414, "uri-too-long", "The address is too long")
 UNSUPPORTED = Kind(415, "unsupported-media-type", "Only JSON is read")
 MISDIRECTED = Kind(421, "misdirected-request", "Not the host that was asked for")
 NOT_VALID = Kind(422, "validation-error", "Something is not valid")
+ELSEWHERE = Kind(422, "destination-not-allowed", "Nothing may be sent there")
 KEY_REUSED = Kind(422, "idempotency-key-reused", "The key names another request")
 HEADERS_TOO_LARGE = Kind(431, "headers-too-large", "The headers are too large")
 TOO_MANY = Kind(429, "rate-limited", "Too many at once")
@@ -68,6 +69,7 @@ CODES: Mapping[str, tuple[Kind, str]] = {
     "OPERATION_NOT_FOUND": (NOT_FOUND, "No operation has that id, or it is forgotten by now."),
     "KEY_NOT_FOUND": (NOT_FOUND, "No API key has that id."),
     "CALENDAR_NOT_FOUND": (NOT_FOUND, "No calendar has that name."),
+    "WEBHOOK_NOT_FOUND": (NOT_FOUND, "No webhook has that id."),
     "METHOD_NOT_ALLOWED": (NOT_ALLOWED, "The path is there; `Allow` says what it takes."),
     "REQUEST_TIMEOUT": (TOO_SLOW, "Head or body of the request did not arrive in time."),
     "SCHEDULE_KEY_IN_USE": (CONFLICT, "Another schedule has the key; `existingId` is its id."),
@@ -92,6 +94,7 @@ CODES: Mapping[str, tuple[Kind, str]] = {
     "VALIDATION_FAILED": (NOT_VALID, "A value is not allowed; `errors` names each."),
     "IDEMPOTENCY_KEY_REUSED": (KEY_REUSED, "The key came with another request before."),
     "WORKFLOW_UNKNOWN": (NOT_VALID, "Neither the server nor a live worker knows the workflow, or not in that version."),
+    "DESTINATION_NOT_ALLOWED": (ELSEWHERE, "The URL of a webhook is not that of a public host."),
     "CALENDAR_UNKNOWN": (NOT_VALID, "The schedule names a calendar that is not there."),
     "SCHEDULE_CRON_INVALID": (NOT_VALID, "The cron expression says nothing, or never fires."),
     "SCHEDULE_TIMEZONE_INVALID": (NOT_VALID, "The time zone is not `UTC` or an IANA name."),
@@ -118,6 +121,7 @@ _KINDS: tuple[tuple[type[DulyError], Kind], ...] = (
     (errors.QuotaExceeded, TOO_MUCH),
     (errors.Forbidden, FORBIDDEN),
     (errors.NotAuthorised, UNAUTHENTICATED),
+    (errors.DestinationNotAllowed, ELSEWHERE),
     (errors.Invalid, NOT_VALID),
     (errors.NotFound, NOT_FOUND),
     (errors.RevisionStale, STALE),

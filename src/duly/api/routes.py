@@ -37,6 +37,7 @@ from .route_events import EVENTS
 from .route_instances import INSTANCES
 from .route_keys import KEYS
 from .route_queues import QUEUES
+from .route_webhooks import WEBHOOKS
 from .route_worker import WORKER
 from .route_workflows import WORKFLOWS
 from .shapes import (
@@ -359,6 +360,7 @@ ROUTES: tuple[Route, ...] = (
     AUDIT,
     *QUEUES,
     *KEYS,
+    *WEBHOOKS,
     *WORKFLOWS,
     *CONTROL,
     *WORKER,

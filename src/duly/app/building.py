@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from duly.config import Settings
+from duly.core.addresses import read_allowed
 from duly.core.errors import ValidationFailed
 from duly.core.ids import check_key
 from duly.core.instants import check_instant, to_ms
@@ -22,6 +23,7 @@ from duly.store.values import NewSchedule
 from .aiming import aimed, check_target, check_topic_payload
 from .calling import read_call
 from .checking import check_id, check_strict_ids, check_text
+from .hooking import check_webhook
 from .outside import NOWHERE, Outside
 from .owning import ANYBODYS, Owning
 from .words import UNSET, Words, check_span, merged_words, read_words
@@ -45,6 +47,7 @@ class Builder:
         self._chance = chance
         self._owning = owning
         self._outside = outside
+        self._allowed = read_allowed(settings.webhook_allow)
         self._catch_up = CatchUp(Missed(settings.catchup_default))
 
     def schedule(
@@ -85,6 +88,7 @@ class Builder:
         )
         check_topic_payload(definition.target, definition.payload)
         self._outside.check(definition.target)
+        check_webhook(definition.target, self._allowed)
         definition = aimed(definition, words.definition)
         self._fit_handler(definition, words)
         check_span(definition.start_at, definition.end_at)
@@ -135,6 +139,7 @@ class Builder:
         )
         if words.target is not None:
             self._outside.check(new.target)
+            check_webhook(new.target, self._allowed)
         new = aimed(new, words.definition)
         check_span(new.start_at, new.end_at)
         if (new.timing, new.jitter) != (old.timing, old.jitter):

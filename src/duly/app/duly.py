@@ -336,7 +336,7 @@ class Duly(Declaring):
                 pause=self.schedules.pause,
             )
             await self._outside.open(self._registry, stack, surroundings)
-            tell_webhooks(self._registry, self._store, self.settings, self._clock, stack)
+            tell_webhooks(self._registry, self._store, self.settings, surroundings, stack)
             self._store.on_notified(partial(self._life.call_soon, self._life.tell, Instance.wake_worker))
         if self._registry.names:
             told = whom_to_tell(self._registry, self._on_dead, self.settings)

@@ -1,4 +1,4 @@
-"""Lets an instance tell webhooks, where what that needs is installed."""
+"""Lets an instance post to webhooks, where what that needs is installed."""
 
 from __future__ import annotations
 
@@ -8,18 +8,22 @@ from importlib.util import find_spec
 from duly.config import Settings
 from duly.core.addresses import read_allowed
 from duly.engine.registry import Registry
-from duly.runtime.clock import Clock
 from duly.store.sql import SqlStore
+from duly.targets.delivering import Surroundings
 
 
-def tell_webhooks(registry: Registry, store: SqlStore, settings: Settings, clock: Clock, stack: AsyncExitStack) -> None:
-    """Register the handler that tells webhooks; without the extra, what is to be told waits for another instance."""
+def tell_webhooks(
+    registry: Registry, store: SqlStore, settings: Settings, around: Surroundings, stack: AsyncExitStack
+) -> None:
+    """Register who posts to webhooks; without the extra, what is for them waits for another instance."""
     if find_spec("httpcore2") is None:
         return
     from duly.targets.notifying import Notifier
     from duly.targets.posting import Poster
+    from duly.targets.posts import Posts
     from duly.targets.webhook import Sender
 
-    sender = Sender(Poster(read_allowed(settings.webhook_allow)), clock)
+    sender = Sender(Poster(read_allowed(settings.webhook_allow)), around.clock)
     stack.push_async_callback(sender.close)
-    registry.put(Notifier(store, clock, sender).handler)
+    registry.put(Notifier(store, around.clock, sender).handler)
+    registry.put(Posts(sender, around).handler())

@@ -40,6 +40,7 @@ COMMANDS = {
     "serve": ("serve:command", "Serve: fire schedules, run jobs, answer the REST API."),
     "stats": ("overview:stats", "Show how it all fares."),
     "upcoming": ("overview:upcoming", "Show what fires next of all schedules."),
+    "webhook": ("webhook:command", "Tell URLs of what happens, and ping them while all is well."),
     "workflow": ("workflow:command", "Start workflows, send them signals, look at their steps."),
     "worker": ("serve:worker", "Run jobs, without firing schedules or serving; on a store, or for a server."),
 }

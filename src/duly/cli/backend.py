@@ -13,13 +13,14 @@ import click
 
 from .control import Answer, Body, Control
 from .flow import Flow
+from .hooks import Hooks
 from .options import choices_of
 from .reach import OnServer, find_reach
 
 __all__ = ["Answer", "Backend", "Body", "backend", "jobs_of", "take"]
 
 
-class Backend(Control, Flow, Protocol):
+class Backend(Control, Flow, Hooks, Protocol):
     """Schedules, runs and queues, wherever they are. Ids and keys are both accepted where one is asked for."""
 
     def create_schedule(self, body: Body) -> Answer: ...

@@ -13,12 +13,13 @@ from duly.core.errors import Invalid, ValidationFailed
 from .backend import Answer, Body, jobs_of
 from .control import ServerControl
 from .flow import ServerFlow
+from .hooks import ServerHooks
 from .portions import portions
 
 _WORDS = {"jobType": "job", "scheduleId": "schedule"}
 
 
-class ServerBackend(ServerControl, ServerFlow):
+class ServerBackend(ServerControl, ServerFlow, ServerHooks):
     """A ``Backend`` on ``duly serve``."""
 
     def __init__(self, url: str, key: str | None) -> None:

@@ -32,12 +32,13 @@ from .backend import Answer, Body, jobs_of
 from .control import StoreControl
 from .failing import CONFIGURATION, Refused
 from .flow import StoreFlow
+from .hooks import StoreHooks
 from .reach import OnStore
 
 LOOK_EVERY = 1.0
 
 
-class StoreBackend(StoreControl, StoreFlow):
+class StoreBackend(StoreControl, StoreFlow, StoreHooks):
     """A ``Backend`` on a database. It neither fires nor works; those who do will notice what it changed."""
 
     def __init__(self, reach: OnStore, *, creates: bool, looks: bool) -> None:

@@ -14,7 +14,7 @@ from .calls import NOTHING, Answer, Call, Failure, Pause, Reply
 from .control import Firing, Operations
 from .following import Following
 from .http import TIMEOUT, failure_of, load_httpx, reply_of, request_of, settings_of
-from .nouns import Calendars, Keys, Queues, Server, event_query
+from .nouns import Calendars, Keys, Queues, Server, Webhooks, event_query
 from .runs import Runs, Steps
 from .schedules import Schedules
 from .talking import TRIES, keyed, read_server, talk
@@ -50,6 +50,7 @@ class AsyncClient:
         self.firing: Firing[Awaitable[Answer]] = Firing(self._send)
         self.worker: Worker[Awaitable[Answer]] = Worker(self._send)
         self.keys: Keys[Awaitable[Answer]] = Keys(self._send)
+        self.webhooks: Webhooks[Awaitable[Answer]] = Webhooks(self._send, self.each)
         self.server: Server[Awaitable[Answer]] = Server(self._send)
 
     async def each(

@@ -135,6 +135,81 @@ class Keys(Generic[R]):
         return self._send(write("DELETE", path_of("keys", id), UNSET, None, {}))
 
 
+class Webhooks(Generic[R]):
+    """``/webhooks``: who is told of what happens. A secret is in the answer that makes it, and in no other."""
+
+    def __init__(self, send: Callable[[Call], R], each: Callable[..., Any]) -> None:
+        self._send = send
+        self._each = each
+
+    def list(self, *, tenant: str | None = None, limit: int = 50, cursor: str | None = None) -> R:
+        """One page, oldest first."""
+        return self._send(get(f"{API}/webhooks", {"tenant": tenant, "limit": limit, "cursor": cursor}))
+
+    def iterate(self, *, tenant: str | None = None, limit: int = 200) -> Any:
+        """All pages, one webhook after another; to be iterated with ``async for`` on an ``AsyncClient``."""
+        return self._each(self.list, tenant=tenant, limit=limit)
+
+    def get(self, id: str) -> R:
+        """The webhook; one that is not there raises WebhookNotFound."""
+        return self._send(get(path_of("webhooks", id)))
+
+    def create(
+        self,
+        url: str | None = None,
+        *,
+        events: Iterable[str] | None = None,
+        kind: str | None = None,
+        schedule: str | None = None,
+        tag: str | None = None,
+        job: str | None = None,
+        description: str | None = None,
+        secret: str | None = None,
+        owner: str | None = None,
+        tenant: str | None = None,
+        enabled: bool | None = None,
+        body: Mapping[str, Any] | None = None,
+    ) -> R:
+        """Make a webhook, in words or as the body that REST takes; the answer is the only one that shows the secret."""
+        told = given(
+            url=url, kind=kind, schedule=schedule, tag=tag, jobType=job, description=description, secret=secret,
+            owner=owner, tenant=tenant, enabled=enabled, events=None if events is None else [*events],
+        )  # fmt: skip
+        return self._send(post(f"{API}/webhooks", {**(body or {}), **told}))
+
+    def update(
+        self,
+        id: str,
+        changes: Mapping[str, Any] | None = None,
+        *,
+        url: str = UNSET,
+        events: Iterable[str] = UNSET,
+        tag: str | None = UNSET,
+        job: str | None = UNSET,
+        description: str | None = UNSET,
+        enabled: bool = UNSET,
+    ) -> R:
+        """Change what is given; None takes a filter away."""
+        words = {"url": url, "tag": tag, "jobType": job, "description": description, "enabled": enabled}
+        body = {**(changes or {}), **{name: value for name, value in words.items() if value is not UNSET}}
+        if events is not UNSET:
+            body["events"] = [*events]
+        return self._send(write("PATCH", path_of("webhooks", id), body, None))
+
+    def rotate(self, id: str, *, keep: float | timedelta = 86_400, secret: str | None = None) -> R:
+        """Make another secret; messages are signed with the old one too for ``keep`` seconds."""
+        seconds = keep.total_seconds() if isinstance(keep, timedelta) else keep
+        return self._send(post(path_of("webhooks", id, "rotate"), given(keepSeconds=round(seconds), secret=secret)))
+
+    def test(self, id: str) -> R:
+        """Send it a test message; the answer is the run that sends it."""
+        return self._send(post(path_of("webhooks", id, "test")))
+
+    def delete(self, id: str) -> R:
+        """End a webhook. Twice is fine."""
+        return self._send(write("DELETE", path_of("webhooks", id), UNSET, None, {}))
+
+
 class Server(Generic[R]):
     """What the server says about itself."""
 

@@ -14,7 +14,7 @@ from .calls import NOTHING, Answer, Call, Failure, Pause, Reply
 from .control import Firing, Operations
 from .following import Following
 from .http import TIMEOUT, failure_of, load_httpx, reply_of, request_of, settings_of
-from .nouns import Calendars, Keys, Queues, Server, event_query
+from .nouns import Calendars, Keys, Queues, Server, Webhooks, event_query
 from .runs import Runs, Steps
 from .schedules import Schedules
 from .talking import TRIES, keyed, read_server, talk
@@ -54,6 +54,7 @@ class Client:
         self.firing: Firing[Answer] = Firing(self._send)
         self.worker: Worker[Answer] = Worker(self._send)
         self.keys: Keys[Answer] = Keys(self._send)
+        self.webhooks: Webhooks[Answer] = Webhooks(self._send, self.each)
         self.server: Server[Answer] = Server(self._send)
 
     def each(self, page: Callable[..., Answer], *arguments: Any, **query: Any) -> Iterator[Answer]:

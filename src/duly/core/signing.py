@@ -45,9 +45,9 @@ def check_secret(text: object, field: str = "secret") -> str:
 
 
 def signature_headers(secrets: Iterable[str], *, id: str, seconds: int, body: bytes) -> dict[str, str]:
-    """The three headers of a message; one signature by each secret, the newest first."""
+    """The headers of a message; one signature by each secret, the newest first, and none without a secret."""
     signatures = " ".join(_sign(_key(secret), id, seconds, body) for secret in secrets)
-    return {ID: id, TIMESTAMP: str(seconds), SIGNATURE: signatures}
+    return {ID: id, TIMESTAMP: str(seconds)} | ({SIGNATURE: signatures} if signatures else {})
 
 
 def check_signature(

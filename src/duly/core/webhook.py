@@ -16,12 +16,13 @@ from .errors import ValidationFailed
 from .event import NAMES
 from .ids import uuid7
 from .instants import to_datetime
+from .outside import WEBHOOK_QUEUE
 from .run import NewRun, RunKind
 
 JOB = "webhook:event"
 """The name under which a worker claims what is to be told."""
 
-QUEUE = "target:webhook"
+QUEUE = WEBHOOK_QUEUE
 MISSED = "schedule.missed"
 TEST = "webhook.test"
 EVENTS = tuple(sorted({*NAMES, MISSED} - {"run.started"}))

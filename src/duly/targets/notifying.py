@@ -64,9 +64,9 @@ class Notifier:
             case Stopped(reason):
                 await self._disable(webhook, reason)
                 raise Fatal(reason)
-            case TryAgain(reason):
+            case TryAgain(reason, retry_after):
                 await self._did_not(webhook, reason)
-                return Failed(reason)
+                return Failed(reason, wait_ms=round((retry_after or 0) * 1000))
 
     async def _took_it(self, webhook: Webhook) -> None:
         if webhook.failing_since is not None:

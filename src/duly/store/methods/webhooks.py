@@ -39,10 +39,10 @@ def put_webhook(now: int, new: Webhook) -> Program[Webhook]:
 
 def change_webhook(now: int, id: str, change: Callable[[Webhook, int], Webhook]) -> Program[Webhook | None]:
     """Change a webhook; see ``Webhooks.change_webhook``."""
-    yield query("lock_watch")
     rows = yield owned("lock_webhook", id=id)
     if not rows:
         return None
+    yield query("lock_watch")
     before = read_webhook(rows[0])
     after = change(before, now)
     if after == before:
@@ -59,9 +59,9 @@ def change_webhook(now: int, id: str, change: Callable[[Webhook, int], Webhook])
 
 def delete_webhook(now: int, id: str) -> Program[bool]:
     """Forget a webhook; see ``Webhooks.delete_webhook``."""
-    yield query("lock_watch")
     if not (yield owned("lock_webhook", id=id)):
         return False
+    yield query("lock_watch")
     yield query("drop_interests", id=id)
     yield query("delete_webhook", id=id)
     yield from _write_wanted()
