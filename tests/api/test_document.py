@@ -21,6 +21,7 @@ from duly.api.route import Route
 from duly.api.routes import ROUTES
 from duly.core import errors
 from duly.core.errors import DulyError
+from duly.core.hooks import SECRET, hook_token
 from duly.core.run import Suspended
 from duly.core.steps import Step, StepKind
 from duly.store.journal import Record
@@ -200,6 +201,9 @@ async def test_the_examples_work_as_they_are(app: Duly, name: str) -> None:
                 webhook = await app.webhooks.create("https://example.com/", events=["run.failed"])
                 path = route.path.replace("{ref}", webhook.id)
             path = path.replace("{name}", "word").replace("/tasks/k/", f"/tasks/{(await _task_of(app))['id']}:1/")
+            if name == "receiveHook":
+                waiting = (await _task_of(app))["id"]
+                path = f"/hooks/{hook_token(await app._store.read_secret(SECRET), waiting, 1)}"
             for _, body in BODIES[name].values():
                 if name == "redriveRun":
                     path = f"/runs/{await let_die(app)}/redrive"

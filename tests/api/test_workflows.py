@@ -78,6 +78,35 @@ async def test_a_workflow_is_started_once_and_told_what_it_waits_for(api: httpx2
     assert (await api.get("/runs?workflow=orde")).json()["items"] == []
 
 
+async def test_runs_are_listed_by_tags_and_attributes(api: httpx2.AsyncClient) -> None:
+    bodies: list[dict[str, Any]] = [
+        {"input": {"n": 1}, "tags": ["vip", "new"], "attributes": {"customer": "ann", "amount": 5}},
+        {"input": {"n": 2}, "tags": ["vip"], "attributes": {"customer": "bob", "amount": 7}},
+    ]
+    ids = [(await api.post("/workflows/order/runs", json=body)).json()["id"] for body in bodies]
+
+    async def found(query: str) -> list[str]:
+        return [item["id"] for item in (await api.get(f"/runs?{query}")).json()["items"]]
+
+    assert await found("tag=vip") == ids[::-1]
+    assert await found("tag=vip,new") == ids[:1]
+    assert await found("attr=amount:gte:6&workflow=order") == ids[1:]
+    assert await found("tag=vip&attr=customer:ann,amount:lt:7") == ids[:1]
+    whole = (await api.get(f"/runs/{ids[0]}")).json()
+    assert (whole["tags"], whole["attributes"]) == (["new", "vip"], {"customer": "ann", "amount": 5})
+    for query in ("attr=amount", "attr=:5", "attr=a:gte:", f"tag={'x' * 101}"):
+        assert (await api.get(f"/runs?{query}")).json()["code"] == "VALIDATION_FAILED", query
+
+
+async def test_a_cancel_may_undo_first(api: httpx2.AsyncClient, app: Duly) -> None:
+    run = (await api.post("/workflows/order/runs", json={"input": {"n": 1}})).json()
+    told = await api.post(f"/runs/{run['id']}/cancel", json={"compensate": True})
+    assert (told.status_code, told.json()["status"]) == (200, "cancelling")
+    assert (await app.runs.wait(run["id"], timeout=20)).status == "cancelled"
+    job = await app.enqueue("plain")
+    assert (await api.post(f"/runs/{job.id}/cancel", json={"compensate": True})).json()["code"] == "CONFLICT"
+
+
 @pytest.mark.parametrize(
     ("path", "body", "status", "code"),
     [
@@ -86,6 +115,10 @@ async def test_a_workflow_is_started_once_and_told_what_it_waits_for(api: httpx2
         ("/workflows/order/runs", {"input": {"n": "four"}}, 422, "VALIDATION_FAILED"),
         ("/workflows/order/runs", {"inputs": 1}, 422, "VALIDATION_FAILED"),
         ("/workflows/order/runs", {"id": ""}, 422, "VALIDATION_FAILED"),
+        ("/workflows/order/runs", {"input": {"n": 1}, "tags": [""]}, 422, "VALIDATION_FAILED"),
+        ("/workflows/order/runs", {"input": {"n": 1}, "attributes": {"a b": 1}}, 422, "VALIDATION_FAILED"),
+        ("/workflows/order/runs", {"input": {"n": 1}, "attributes": {"a": None}}, 422, "VALIDATION_FAILED"),
+        ("/workflows/order/runs", {"input": {"n": 1}, "maxQueued": 1}, 422, "VALIDATION_FAILED"),
         ("/runs/nobody/signals/go", {}, 404, "SCHEDULE_JOB_NOT_FOUND"),
         ("/runs/job/signals/go", {}, 409, "CONFLICT"),
         ("/runs/job/updates/go", {}, 409, "CONFLICT"),

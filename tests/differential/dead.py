@@ -14,6 +14,7 @@ from duly.core.policy import Overlap
 from duly.core.rules.overlap import admit_redriven
 from duly.core.run import Claim, NewRun, OpenRun, Reason, Run, RunKind
 from duly.core.schedule import Cursor, Definition
+from duly.core.steps import WORKFLOW
 from duly.runtime.clock import Clock
 from duly.store.values import DeadFilter, DeadRef, Done, Handled, Instance, Page, Redrive
 from tests.differential.lanes import LaneRow
@@ -50,6 +51,18 @@ class DeadModel:
         raise NotImplementedError
 
     def _forget_failure(self, row: Any) -> None:
+        raise NotImplementedError
+
+    def _failed_children(self, id: str) -> list[tuple[int, str]]:
+        raise NotImplementedError
+
+    def _reopen(self, id: str, position: int) -> None:
+        raise NotImplementedError
+
+    def _tell_parents(self, ids: Sequence[str]) -> int:
+        raise NotImplementedError
+
+    def _inherit_marks(self, run_id: str, other: str) -> None:
         raise NotImplementedError
 
     def _insert(self, run: NewRun) -> bool:
@@ -143,7 +156,25 @@ class DeadModel:
         order = sorted(range(len(requests)), key=lambda place: requests[place].dead.run_id)
         before = dict(self.history)
         answers = {place: self._redrive(requests[place], before) for place in order}
+        revived = {
+            answers[place].run_id
+            for place in order
+            if answers[place].outcome is Done.DONE and requests[place].payload is None
+        }
+        await self._reopen_children(sorted(revived))
         return [answers[place] for place in range(len(requests))]
+
+    async def _reopen_children(self, ids: Sequence[str]) -> None:
+        """Let the children go again whose failure killed these runs."""
+        workflows = [id for id in ids if self.runs[id].job.startswith(WORKFLOW)]
+        found = [(id, position, child) for id in workflows for position, child in self._failed_children(id)]
+        ends = {child: self.history[child].status for _, _, child in found if child in self.history}
+        for id, position, _ in found:
+            self._reopen(id, position)
+        dead = sorted(child for child, status in ends.items() if status == "failed")
+        if dead:
+            await self.redrive([Redrive(dead=DeadRef(child)) for child in dead])
+        self._tell_parents([child for child, status in ends.items() if status != "failed"])
 
     def _redrive(self, request: Redrive, before: Mapping[str, Any]) -> Handled:
         ref, row = request.dead, self._meant(request.dead, before)
@@ -205,6 +236,8 @@ class DeadModel:
                 fence=0 if fresh else row.fence,
             )
         )
+        if fresh:
+            self._inherit_marks(goes_as, row.id)
         if fresh and row.schedule_id is None and row.id in self.owners:
             self.owners[goes_as] = self.owners[row.id]
         self.redrives[row.id, row.fence] = RedriveRow(

@@ -247,6 +247,7 @@ class Model(
         self.published: dict[tuple[str, str], tuple[str, int]] = {}
         self.webhooks: dict[str, Webhook] = {}
         self.owed: dict[str, int] = {}
+        self.marks: dict[tuple[str, str], str] = {}
         self.events: list[Event] = []
         self.watch: dict[str, Any] = {"until": 0, "since": 0, "settled": True, "last": 0, "gone": 0, "busy": False}
 
@@ -480,7 +481,8 @@ class Model(
         return self._find(ref, tenant)
 
     async def read_schedules(self, ids: Sequence[str]) -> list[Schedule]:
-        return [self._schedule(id) for id in sorted(ids) if id in self.facts and self.facts[id].deleted_at is None]
+        found = [self.facts[id] for id in sorted(ids) if id in self.facts]
+        return [self._schedule(f.id) for f in found if f.deleted_at is None and self._sees(f.tenant, f.owner)]
 
     async def declared_schedules(self, app: str) -> list[Schedule]:
         declared = [self._schedule(id) for id in sorted(self.facts)]
@@ -734,7 +736,7 @@ class Model(
         del asked["singleton"], asked["unique"], asked["run_at"]
         due_at = now if request.run_at is None else request.run_at
         new = NewRun(
-            **{name: value for name, value in asked.items() if name not in ("fairness_key", "owner")},
+            **{name: value for name, value in asked.items() if name not in ("fairness_key", "owner", "marks")},
             kind=RunKind.DIRECT,
             due_at=due_at,
             window_at=due_at,
@@ -749,6 +751,7 @@ class Model(
             self._insert(new)
             if request.owner:
                 self.owners[request.id] = request.owner
+            self._mark(request.id, request.marks)
         if not self._sees_run(request.id):
             raise Conflict(f"run id {request.id} is in use; choose another")
         return self._run(request.id)
@@ -838,6 +841,7 @@ class Model(
             and where.job in (None, run.job)
             and where.status in (None, run.status)
             and where.workflow in (None, run.job, run.job.partition("@")[0])
+            and all(wanted.fits(self._marks_of(run.id)) for wanted in where.marks)
         ]
         return Page(found[:limit], found[limit - 1].id if len(found) > limit else None)
 

@@ -14,6 +14,7 @@ from duly.core.dead import OnDead
 from duly.core.ids import uuid7
 from duly.core.instants import to_datetime
 from duly.core.lane import Singleton, Unique
+from duly.core.marks import parse_attributes, wanted_tag
 from duly.core.policy import Backoff, CatchUp, Missed, Overlap, Retry
 from duly.core.queue import QueueState
 from duly.core.quota import Quotas
@@ -65,6 +66,8 @@ from duly.testing import ManualClock
 from duly.testing.contract.trial import deleted
 from tests.differential.model import Model
 
+MARKS: tuple[dict[str, str], ...] = ({}, {}, {"#t": "null"}, {"#t": "null", "n": "5"}, {"n": "7", "ü": '"ä"'})
+WANTED = (wanted_tag("t"), *parse_attributes("n:5,n:gte:6,n:ne:5,n:lt:x"))
 JOBS = ("a", "b", "topic:t.one", "workflow:w")
 KNOWN = (*JOBS, ANY_TOPIC)
 TARGETS = (Target(TargetKind.JOB, "a"), Target(TargetKind.JOB, "b"), Target(TargetKind.TOPIC, "t.one"))
@@ -409,6 +412,7 @@ class Script:
                 tenant=draw.choice(self._tenants),
                 fairness_key=draw.choice((None, None, "", "x", "y", "zä")),
                 owner=draw.choice((None, None, "ann")),
+                marks=draw.choice(MARKS),
                 **({"run_at": draw.choice((None, now + n - 20, now + 5000 + n))} | self._keys()),
             )
             for n, id in enumerate([*ids, self._id(), self._id()][: draw.choice((1, 2, 3))])
@@ -459,6 +463,7 @@ class Script:
             job=draw.choice((None, "a")),
             workflow=draw.choice((None, None, "workflow:w")),
             status=draw.choice((None, RunStatus.PENDING, RunStatus.RUNNING, RunStatus.COMPLETED, RunStatus.SKIPPED)),
+            marks=draw.choice(((), (), (wanted_tag("t"),), tuple(draw.sample(WANTED, 2)))),
         )
         limit, after = draw.choice((2, 50)), draw.choice((None, self._run_id()))
         call = lambda store: store.list_runs(where, limit=limit, after=after)
@@ -659,6 +664,7 @@ class Script:
             taken=draw.sample(range(1, 4), draw.choice((0, 1))),
             published=draw.choice(({}, {"x": str(now)}, {"x": "1", "ü": '"ä"'})),
             children=children,
+            marks=draw.choice(MARKS),
             job=draw.choice((None, None, "workflow:w")),
             progress=draw.random() < 0.3,
         )
@@ -704,6 +710,7 @@ class Script:
             return None
         looks: dict[str, Call] = {
             "journal": lambda store: store.read_journal(run_id),
+            "marks": lambda store: store.read_marks(run_id),
             "published": lambda store: store.read_published(run_id, "x"),
         }
         look = self._draw.choice(sorted(looks))

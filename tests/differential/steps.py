@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -38,6 +38,7 @@ class StepsModel:
     inbox: dict[tuple[str, int], MessageRow]
     children: dict[str, tuple[str, int]]
     published: dict[tuple[str, str], tuple[str, int]]
+    marks: dict[tuple[str, str], str]
 
     def _insert(self, run: NewRun) -> bool:
         raise NotImplementedError
@@ -66,6 +67,7 @@ class StepsModel:
                 self.inbox[run.id, n].taken = 1
         for name, value in record.published.items():
             self.published[run.id, name] = (value, now)
+        self._mark(run.id, record.marks)
         for child in record.children:
             self._add_child(run, child, now)
         return Recorded(now=now, messages=self._unread(run.id, record.seen))
@@ -90,6 +92,8 @@ class StepsModel:
             )
         )
         link = self.children.get(parent.id) if child.heir else None
+        if child.heir:
+            self._inherit_marks(asked.id, parent.id)
         if child.heir and link is not None:
             self.children[parent.id] = (link[0], 0)
         self.children.setdefault(asked.id, link or (parent.id, child.position if child.awaited else 0))
@@ -97,6 +101,20 @@ class StepsModel:
         owner = self.owners.get(parent.id) or (facts and facts.owner)
         if owner is not None:
             self.owners.setdefault(asked.id, owner)
+
+    def _mark(self, run_id: str, marks: Mapping[str, str]) -> None:
+        for name, value in marks.items():
+            self.marks[run_id, name] = value
+
+    def _inherit_marks(self, run_id: str, other: str) -> None:
+        for name, value in self._marks_of(other).items():
+            self.marks.setdefault((run_id, name), value)
+
+    def _marks_of(self, run_id: str) -> dict[str, str]:
+        return {name: value for (id, name), value in sorted(self.marks.items()) if id == run_id}
+
+    async def read_marks(self, run_id: str) -> dict[str, str]:
+        return self._marks_of(run_id)
 
     def _unread(self, run_id: str, after: int) -> list[Message]:
         return [
@@ -154,6 +172,9 @@ class StepsModel:
         self._send(run_id, StepKind.TASK, str(position), result, error)
         return True
 
+    async def read_secret(self, name: str) -> str:
+        return f"what the model alone knows of {name}"
+
     async def read_published(self, run_id: str, name: str) -> str | None:
         return self.published.get((run_id, name), (None, 0))[0]
 
@@ -201,8 +222,34 @@ class StepsModel:
             if failed and step.seq == last is not None and step.position not in own_runs:
                 del self.steps[id, step.position]
 
+    def _failed_children(self, id: str) -> list[tuple[int, str]]:
+        """Children whose failure killed a run: nothing was asked for after it, and nothing was undone."""
+        mine = [step for (run_id, _), step in self.steps.items() if run_id == id]
+        if any(step.kind is StepKind.UNDO for step in mine):
+            return []
+        found = []
+        for child, (parent, position) in self.children.items():
+            step = self.steps.get((id, position))
+            if parent != id or position <= 0 or step is None or step.status is not StepStatus.FAILED:
+                continue
+            done_at = step.done_at
+            later = any(
+                other.position > position and done_at is not None and other.asked_at >= done_at for other in mine
+            )
+            if not later:
+                found.append((position, child))
+        return found
+
+    def _reopen(self, id: str, position: int) -> None:
+        step = self.steps[id, position]
+        asked = {"status": StepStatus.ASKED, "seq": None, "result": None, "error": None, "done_at": None}
+        self.steps[id, position] = Step(**asdict(step) | asked)
+        for row in self._messages(id):
+            if row.kind == "child" and row.name == str(position):
+                del self.inbox[id, row.n]
+
     def _forget_steps(self, ids: Sequence[str]) -> None:
-        tables: list[dict[Any, Any]] = [self.steps, self.inbox, self.published]
+        tables: list[dict[Any, Any]] = [self.steps, self.inbox, self.published, self.marks]
         for rows in tables:
             for key in [key for key in rows if key[0] in ids]:
                 del rows[key]
@@ -221,5 +268,6 @@ class StepsModel:
             ],
             "inbox": [tuple(asdict(row).values()) for row in self.inbox.values()],
             "children": [(id, *link) for id, link in self.children.items()],
+            "marks": [(*key, value) for key, value in self.marks.items()],
             "published": [(*key, *shown) for key, shown in self.published.items()],
         }  # fmt: skip

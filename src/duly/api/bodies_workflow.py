@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from .bodies import Base, RunKey, told
 
@@ -17,6 +17,13 @@ class StartBody(Base):
     version: Annotated[
         Annotated[str, Meta(min_length=1, max_length=50)] | UnsetType | None, told("The newest if absent.")
     ] = UNSET
+    tags: Annotated[list[str] | UnsetType | None, told("What it can be found by.")] = UNSET
+    attributes: Annotated[
+        dict[str, str | int | float | bool] | UnsetType | None, told("Values that it can be found by.")
+    ] = UNSET
+    singleton: Annotated[RunKey | UnsetType | None, told("Of all runs with this key only so many go at once.")] = UNSET
+    max_running: Annotated[int | UnsetType | None, told("How many, beside `singleton`; 1 if absent.")] = UNSET
+    max_queued: Annotated[int | UnsetType | None, told("How many may wait, beside `singleton`.")] = UNSET
 
 
 class SignalBody(Base):
@@ -37,6 +44,10 @@ class ResultBody(Base):
     """What came of a task."""
 
     result: Annotated[Any, told("Any JSON value, up to 256 KiB; null if absent.")] = UNSET
+
+
+class HookBody(Struct):
+    """Whatever the workflow is to be told; any JSON value, up to 256 KiB."""
 
 
 class TaskFailBody(Base):

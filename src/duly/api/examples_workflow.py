@@ -8,10 +8,14 @@ from typing import Any
 Example = tuple[str, Any]
 
 BODIES: Mapping[str, Mapping[str, Example]] = {
-    "startWorkflow": {"order": ("An order, once", {"input": {"order": 7}, "id": "order-7"})},
+    "startWorkflow": {
+        "order": ("An order, once", {"input": {"order": 7}, "id": "order-7"}),
+        "found": ("Found by its customer", {"input": {}, "tags": ["vip"], "attributes": {"customer": "ann"}}),
+    },
     "signalRun": {"approval": ("With a payload", {"payload": {"approved": True}})},
     "updateRun": {"amount": ("With a payload", {"payload": {"amount": 5}})},
     "completeTask": {"result": ("What came of it", {"result": {"label": "cat"}})},
+    "receiveHook": {"paid": ("What came of it", {"paid": True})},
     "failTask": {"error": ("Why not", {"error": "nobody could read it"})},
 }
 
@@ -69,4 +73,5 @@ def answers(run: Mapping[str, Any]) -> Mapping[str, Any]:
         "getValue": {"name": "progress", "value": 0.5},
         "completeTask": {"ended": True},
         "failTask": {"ended": True},
+        "receiveHook": {"ended": True},
     }

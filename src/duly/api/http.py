@@ -87,6 +87,7 @@ class Method:
     if_match: bool = False
     scope: credential.Scope | None = None
     waits: bool = False
+    open: bool = False
 
 
 class Endpoint:
@@ -110,7 +111,8 @@ class Endpoint:
         call: Call | None = None
         try:
             async with asyncio.timeout(self._deadline):
-                caller = await self._guard.caller(scope, method.scope)
+                guard = self._guard
+                caller = guard.stranger(scope) if method.open else await guard.caller(scope, method.scope)
                 call = replace(await self._read(method, scope, receive), caller=caller)
                 answer = self._answer(method, call, scope)
                 reply = await (_unless_gone(receive, answer) if method.waits else answer)

@@ -63,7 +63,11 @@ PARAMETERS: dict[str, tuple[str, dict[str, Any]]] = {
     "owner": ("Of this owner only.", {"type": "string", "maxLength": 128}),
     "tenant": ("Of this tenant only.", {"type": "string", "maxLength": 128}),
     "topic": ("Of this topic only.", {"type": "string", "maxLength": 200}),
-    "tag": ("With this tag only.", {"type": "string", "maxLength": 100}),
+    "tag": ("With this tag only; of runs, with all of these, parted by commas.", {"type": "string", "maxLength": 1000}),
+    "attr": (
+        "Of workflows with these attributes only: `customer:ann,amount:gte:5`; eq, ne, gt, gte, lt, lte.",
+        {"type": "string", "maxLength": 1000},
+    ),
     "q": ("Name or key contains this.", {"type": "string", "maxLength": 200}),
     "queue": ("Of this queue only.", {"type": "string", "maxLength": 200}),
     "error": ("With this in the text of the error.", {"type": "string", "maxLength": 4096}),
@@ -198,8 +202,12 @@ def _operation(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
 
 
 def _description(route: Route) -> str:
-    said = f"{route.said or f'{route.summary}.'} Scope: `{route.scope}`."
+    said = f"{route.said or f'{route.summary}.'} {_asks_for(route)}"
     return said if route.body is None or route.body_needed else f"{said} The body may be absent."
+
+
+def _asks_for(route: Route) -> str:
+    return "It asks for no credential." if route.open else f"Scope: `{route.scope}`."
 
 
 def _parameters(route: Route) -> list[dict[str, Any]]:
@@ -289,6 +297,7 @@ _NOT_FOUND: dict[str, tuple[str, ...]] = {
     "queues": (),
     "workflows": (),
     "tasks": ("SCHEDULE_JOB_NOT_FOUND",),
+    "hooks": ("SCHEDULE_JOB_NOT_FOUND",),
     "operations": ("OPERATION_NOT_FOUND",),
     "keys": ("KEY_NOT_FOUND",),
     "webhooks": ("WEBHOOK_NOT_FOUND",),
@@ -300,6 +309,7 @@ _REFS = {
     "queues": "The queue's name.",
     "workflows": "The workflow's name.",
     "tasks": "The token that `ctx.task` gave out.",
+    "hooks": "The token at the end of the URL that `ctx.webhook` made.",
     "operations": "The operation's id.",
     "keys": "The key's id, which is the first 8 characters after `duly_live_`.",
     "webhooks": "The webhook's id.",

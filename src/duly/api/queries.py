@@ -11,6 +11,7 @@ from duly.core.errors import DulyError, ValidationFailed
 from duly.core.event import NAMES
 from duly.core.ids import is_id
 from duly.core.instants import to_ms
+from duly.core.marks import Wanted, check_tag, parse_attributes
 from duly.core.run import RunStatus
 from duly.core.schedule import ScheduleStatus
 from duly.core.timing.duration import parse_duration
@@ -116,6 +117,14 @@ def seconds(text: str) -> float:
     return length(text) / timedelta(seconds=1)
 
 
+def tags(text: str) -> tuple[str, ...]:
+    return tuple(check_tag(part) for part in text_of(1000)(text).split(","))
+
+
+def attributes(text: str) -> tuple[Wanted, ...]:
+    return parse_attributes(text_of(1000)(text))
+
+
 PAGE: Mapping[str, Read] = {"limit": whole_number(1, 200), "cursor": cursor}
 SCHEDULES: Mapping[str, Read] = {
     "enabled": truth,
@@ -133,6 +142,8 @@ RUNS: Mapping[str, Read] = {
     "scheduleId": text_of(200),
     "jobType": text_of(100),
     "workflow": text_of(100),
+    "tag": tags,
+    "attr": attributes,
     **EXECUTIONS,
 }
 DEAD_LETTERS: Mapping[str, Read] = {

@@ -29,7 +29,8 @@ class Route:
     """One row. ``codes`` are its own problems; those of every request are not repeated here.
 
     ``also`` is another status that it may answer, with ``also_answer`` where that has another shape.
-    ``scope`` is what a caller needs; a route without one is open to nobody once callers must say who they are.
+    ``scope`` is what a caller needs; a route without one is open to nobody once callers must say who they are, unless
+    it is ``open`` to anybody: then what it names is a secret.
     ``once`` is False where a request may be repeated as it is, so it takes no key; ``waits`` where an answer may take a
     while and is not worth making for a client that has left.
     """
@@ -54,6 +55,7 @@ class Route:
     streams: bool = False
     once: bool = True
     waits: bool = False
+    open: bool = False
 
     @property
     def served(self) -> Method:
@@ -68,6 +70,7 @@ class Route:
             if_match=self.if_match,
             scope=self.scope,
             waits=self.waits,
+            open=self.open,
         )
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from duly.app import Duly
 from duly.core.credential import Scope
 
-from .bodies_workflow import ResultBody, SignalBody, StartBody, TaskFailBody
+from .bodies_workflow import HookBody, ResultBody, SignalBody, StartBody, TaskFailBody
 from .http import Call
 from .operations import workflows
 from .replies import Reply
@@ -43,6 +43,10 @@ async def _fail(app: Duly, call: Call) -> Reply:
     return Reply(await workflows.fail_task(app, call.ref, call.body))
 
 
+async def _receive(app: Duly, call: Call) -> Reply:
+    return Reply(await workflows.receive(app, call.ref, call.body))
+
+
 WORKFLOWS: tuple[Route, ...] = (
     Route(
         method="POST",
@@ -57,7 +61,7 @@ WORKFLOWS: tuple[Route, ...] = (
         body_needed=False,
         answer=RunAnswer,
         status=202,
-        codes=("WORKFLOW_UNKNOWN", "SCHEDULE_ENQUEUE_FAILURE"),
+        codes=("WORKFLOW_UNKNOWN", "SCHEDULE_ENQUEUE_FAILURE", "SINGLETON_QUEUE_FULL"),
     ),
     Route(
         method="GET",
@@ -121,6 +125,20 @@ WORKFLOWS: tuple[Route, ...] = (
         run=_fail,
         scope=Scope.TRIGGER,
         body=TaskFailBody,
+        answer=EndedAnswer,
+    ),
+    Route(
+        method="POST",
+        path="/hooks/{ref}",
+        name="receiveHook",
+        summary="Post what a workflow waits for to the URL that it has handed out",
+        said="Post what a workflow waits for to the URL that it has handed out: any JSON, or nothing. Twice is fine,"
+        " the first counts. The token in the URL is the credential.",
+        run=_receive,
+        open=True,
+        once=False,
+        body=HookBody,
+        body_needed=False,
         answer=EndedAnswer,
     ),
 )

@@ -204,6 +204,8 @@ class WholeRunAnswer(RunAnswer):
     """An execution with its attempts."""
 
     attempts: Annotated[list[AttemptAnswer], Meta(description="in order; without those given back or snoozed")]
+    tags: Annotated[list[str], Meta(description="of a workflow: what it was tagged with")]
+    attributes: Annotated[dict[str, Any], Meta(description="of a workflow: texts, numbers and truths it is found by")]
 
 
 class UpcomingAnswer(TypedDict):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, Unpack, overload
 
@@ -107,6 +107,7 @@ class Declaring(ABC):
         version: str = "1",
         updates: Mapping[str, Callable[[Any], Any]] | None = None,
         execution_timeout: float | None = None,
+        run_tags: Sequence[str] = (),
         cron: str | Cron | None = None,
         every: str | Every | None = None,
         timezone: str | None = None,
@@ -114,7 +115,8 @@ class Declaring(ABC):
     ) -> Callable[[Callable[..., Coroutine[Any, Any, Any]]], Workflow]:
         """Register ``async def body(ctx, input)`` as a version of a workflow; with ``cron`` or ``every`` also declare a
         schedule of the same key that starts it. ``updates`` are the functions that check an update by name,
-        ``execution_timeout`` is how many seconds a run may take in all, with its sleeps."""
+        ``execution_timeout`` is how many seconds a run may take in all, with its sleeps; ``run_tags`` are tags of all
+        its runs."""
         if callable(name):
             raise ConfigurationError("@app.workflow needs parentheses: write @app.workflow() or @app.workflow('name')")
         check_words("workflow", options, JOB_WORDS)
@@ -124,7 +126,7 @@ class Declaring(ABC):
 
         def register(function: Callable[..., Coroutine[Any, Any, Any]]) -> Workflow:
             title = name or getattr(function, "__name__", "workflow").replace("_", "-")
-            made = make_workflow(title, version, function, updates, timeout_in_ms(execution_timeout))
+            made = make_workflow(title, version, function, updates, timeout_in_ms(execution_timeout), run_tags)
             schedule = {"key": title, **options, "timing": timing, "workflow": title}
             self._declare(Declaration(made, None if timing is None else schedule))
             return made

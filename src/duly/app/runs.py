@@ -13,6 +13,7 @@ from duly.config import Settings
 from duly.core.errors import EnqueueFailure, StoreError, WaitTimeout
 from duly.core.ids import check_ref, is_id, named_run_id, parse_window_key, window_run_id
 from duly.core.instants import to_ms
+from duly.core.marks import Wanted, wanted_attributes, wanted_tag
 from duly.core.policy import Retry, choose
 from duly.core.run import Run, RunStatus
 from duly.core.schedule import DEFAULT_QUEUE, DEFAULT_TIMEOUT_MS
@@ -124,13 +125,19 @@ class Runs(DeadLetters):
         job: str | None = None,
         status: str | None = None,
         workflow: str | None = None,
+        tags: Sequence[str] = (),
+        attributes: Mapping[str, Any] | Sequence[Wanted] = (),
         limit: int = 50,
         cursor: str | None = None,
     ) -> Page[Run]:
-        """One page, newest first, without payloads and results. A ``workflow`` is meant in all its versions."""
+        """One page, newest first, without payloads and results. A ``workflow`` is meant in all its versions.
+
+        ``tags`` and ``attributes`` are of workflows: ``{"customer": "ann", "amount": ("gte", 5)}``; all must fit.
+        """
         wanted = None if status is None else choose(RunStatus, status, "status")
         named = None if workflow is None else handler_name(workflow)
-        where = RunFilter(schedule_id=schedule, job=job, status=wanted, workflow=named)
+        marks = (*map(wanted_tag, tags), *wanted_attributes(attributes))
+        where = RunFilter(schedule_id=schedule, job=job, status=wanted, workflow=named, marks=marks)
         if schedule is not None and not is_id(schedule):
             found = await self._store.get_schedule(schedule)
             if found is None:

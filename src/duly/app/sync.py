@@ -143,9 +143,11 @@ class SyncWorkflows(_Side):
     signal_with_start = _Twin(WorkflowRuns.signal_with_start)
     query = _Twin(WorkflowRuns.query)
     steps = _Twin(WorkflowRuns.steps)
+    marks = _Twin(WorkflowRuns.marks)
     publish = _Twin(WorkflowRuns.publish)
     complete_task = _Twin(WorkflowRuns.complete_task)
     fail_task = _Twin(WorkflowRuns.fail_task)
+    receive = _Twin(WorkflowRuns.receive)
 
 
 class SyncRuns(_Side):

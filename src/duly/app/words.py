@@ -12,6 +12,7 @@ import msgspec
 
 from duly.core.errors import ValidationFailed
 from duly.core.instants import to_ms
+from duly.core.marks import Wanted
 from duly.core.policy import CatchUp, Missed, Overlap, Retry, choose
 from duly.core.schedule import DEFAULT_QUEUE, Target
 from duly.core.timing import Jitter, Timing
@@ -137,6 +138,9 @@ class RunFilters(TypedDict, total=False):
     schedule: str | None
     job: str | None
     status: str | None
+    workflow: str | None
+    tags: Sequence[str]
+    attributes: Mapping[str, Any] | Sequence[Wanted]
     limit: int
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from duly.config import Settings
 from duly.core.errors import Conflict, NotFound, ValidationFailed, WorkflowUnknown
+from duly.core.hooks import SECRET, read_hook_token
 from duly.core.ids import is_id, is_name, named_run_id
+from duly.core.marks import Marks, Value, make_marks, read_marks
 from duly.core.run import Run
 from duly.core.schedule import DEFAULT_QUEUE, DEFAULT_TIMEOUT_MS
 from duly.core.steps import Step, Update, handler_name, update_name
@@ -18,6 +21,7 @@ from duly.store.values import NewRequest
 from duly.workflow.definition import Workflow, Workflows
 
 from .checking import check_priority, check_queue, check_text, not_found
+from .keys import read_singleton
 from .payload import encode_payload
 from .runs import Runs
 
@@ -43,10 +47,17 @@ class WorkflowRuns:
         queue: str = DEFAULT_QUEUE,
         priority: int = 0,
         tenant: str = "",
+        tags: Sequence[str] = (),
+        attributes: Mapping[str, Value] | None = None,
+        singleton: str | None = None,
+        max_running: int | None = None,
+        max_queued: int | None = None,
         connection: Any = None,
     ) -> Run:
         """Ask for a run of a workflow; started again with the same ``id`` it is the same run.
 
+        ``tags`` and ``attributes`` are what it can be found by. Of all runs with one ``singleton`` key at most
+        ``max_running`` (1) are open at once, and at most ``max_queued`` wait.
         Without ``version`` the worker that begins it takes the newest it knows. A workflow or a version that neither
         this app nor a live worker knows is refused.
         """
@@ -66,6 +77,8 @@ class WorkflowRuns:
             timeout_ms=DEFAULT_TIMEOUT_MS,
             tenant=tenant,
             owner=owning.owner,
+            singleton=read_singleton(singleton, max_running=max_running, max_queued=max_queued, run_at=None),
+            marks=make_marks(tags, attributes),
         )
         return await self._runs._submit(request, connection=connection)
 
@@ -132,6 +145,10 @@ class WorkflowRuns:
             raise not_found("run", run)
         return None if value is None else _decode(value)
 
+    async def marks(self, run: str) -> Marks:
+        """The tags and attributes of a run."""
+        return read_marks((await self._store.read_marks(await self._resolve(run))).items())
+
     async def steps(self, run: str) -> list[Step]:
         """What is recorded of a run, by position."""
         run_id = await self._resolve(run)
@@ -153,6 +170,17 @@ class WorkflowRuns:
     async def fail_task(self, token: str, error: str) -> bool:
         """End a task that was handed out with an error, which is raised in the body."""
         return await self._end_task(token, None, check_text(error, "error", 4000) or "failed")
+
+    async def receive(self, token: str, payload: Any = None) -> bool:
+        """Take in what was posted to a webhook that a run waits for; False if it had come before."""
+        secret = await self._store.read_secret(SECRET)
+        named = read_hook_token(secret, token) if isinstance(token, str) else None
+        body = encode_payload(payload, self._settings.payload_limit)
+        ended = None if named is None else await self._store.end_task(*named, result=body, error=None)
+        if ended is None:
+            raise NotFound("nobody waits at this URL: it is not one that a workflow has handed out, or is of the past")
+        self._runs._wake()
+        return ended
 
     async def _end_task(self, token: str, result: str | None, error: str | None) -> bool:
         run_id, _, position = token.rpartition(":") if isinstance(token, str) else ("", "", "")

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from duly.client import Client
 from duly.core.errors import Invalid, ValidationFailed
+from duly.core.marks import parse_attributes
 
 from .backend import Answer, Body, jobs_of
 from .control import ServerControl
@@ -116,7 +117,10 @@ class ServerBackend(ServerControl, ServerFlow, ServerHooks):
         self._client.calendars.delete(name, tenant=query.get("tenant"))
 
     def list_runs(self, query: Mapping[str, str]) -> Answer:
-        return self._client.runs.list(**_words(query))
+        words = {name: value for name, value in _words(query).items() if name not in ("tag", "attr")}
+        tags = [tag for tag in query.get("tag", "").split(",") if tag]
+        attributes = parse_attributes(query["attr"]) if "attr" in query else ()
+        return self._client.runs.list(tags=tags, attributes=attributes, **words)
 
     def get_run(self, ref: str) -> Answer:
         return self._client.runs.get(ref)

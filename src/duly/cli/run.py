@@ -37,19 +37,35 @@ command.add_command(acknowledge)
 @dead_filters
 @click.option("--dead", is_flag=True, help="Only those that failed for good, and nobody redrove or acknowledged yet.")
 @click.option("--status", type=click.Choice(STATUSES), help="Only those in this status.")
+@click.option("--workflow", metavar="NAME", help="Only those of this workflow.")
+@click.option("--tag", metavar="TAG", help="Only workflows with this tag (or with all of several, with commas).")
+@click.option("--attr", metavar="NAME:VALUE", help="Only workflows with this attribute: customer:ann, amount:gte:5.")
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="At most so many.")
 @click.option("--all", "everything", is_flag=True, help="All of them.")
 @output_options
 @common_options
-def list_(status: str | None, dead: bool, limit: int, everything: bool, **flags: str | None) -> None:
+def list_(
+    status: str | None,
+    dead: bool,
+    limit: int,
+    everything: bool,
+    workflow: str | None,
+    tag: str | None,
+    attr: str | None,
+    **flags: str | None,
+) -> None:
     """List runs, newest first."""
+    own = {"status": status, "workflow": workflow, "tag": tag, "attr": attr}
+    given = {name: value for name, value in own.items() if value is not None}
     only_dead = [f"--{name}" for name in ("queue", "tenant", "error") if flags[name] is not None]
     if only_dead and not dead:
         raise Refused(f"{only_dead[0]} narrows dead letters only", "add --dead")
     if dead and status is not None:
         raise Refused("--status and --dead do not go together: every dead letter is failed")
+    if dead and given:
+        raise Refused(f"--{next(iter(given))} and --dead do not go together", "leave out one of them")
     with backend() as reach:
-        query = dead_query(reach, flags) | ({} if status is None else {"status": status})
+        query = dead_query(reach, flags) | given
         found = take(reach.list_dead if dead else reach.list_runs, query, None if everything else limit)
     out = printer()
     empty = "no dead letters" if dead else "no runs" if not query else "no runs like that"

@@ -36,13 +36,32 @@ command.add_command(cancel)
 @click.option("--input", "input_", metavar=_VALUE, help="What the body is given; null if absent.")
 @click.option("--id", "id_", metavar="ID", help="Your own name for the run: started again, it is the same.")
 @click.option("--version", metavar="VERSION", help="Which version; the newest if absent.")
+@click.option("--tag", "tags", metavar="TAG", multiple=True, help="What it can be found by; may be repeated.")
+@click.option("--attributes", metavar=_VALUE, help="A JSON object of values that it can be found by.")
+@click.option("--singleton", metavar="KEY", help="Of all runs with this key one is open at once; the others wait.")
 @output_options
 @common_options
-def start(name: str, input_: str | None, id_: str | None, version: str | None) -> None:
+def start(
+    name: str,
+    input_: str | None,
+    id_: str | None,
+    version: str | None,
+    tags: tuple[str, ...],
+    attributes: str | None,
+    singleton: str | None,
+) -> None:
     """Start the workflow NAME."""
-    given = {"input": None if input_ is None else read_json("--input", input_), "id": id_, "version": version}
+    given = {
+        "input": None if input_ is None else read_json("--input", input_),
+        "id": id_,
+        "version": version,
+        "tags": list(tags) or None,
+        "attributes": None if attributes is None else read_json("--attributes", attributes),
+        "singleton": singleton,
+    }
     body = {word: value for word, value in given.items() if value is not None}
-    with named_as(input="--input", id="--id", version="--version"), backend() as reach:
+    flags = {"tags": "--tag", **{word: f"--{word}" for word in ("input", "id", "version", "attributes", "singleton")}}
+    with named_as(**flags), backend() as reach:
         run = reach.start_workflow(name, body)
     show_run(run, f"started run {run['id']}")
 

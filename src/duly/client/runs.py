@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, Generic, TypedDict, TypeVar, Unpack
 
 from duly.core.errors import WaitTimeout
+from duly.core.marks import Wanted, write_attributes
 
 from .calls import Answer, Call, Pause
 from .making import API, UNSET, get, given, path_of, post
@@ -58,11 +59,17 @@ class Runs(Generic[R]):
         job: str | None = None,
         workflow: str | None = None,
         status: str | None = None,
+        tags: Sequence[str] = (),
+        attributes: Mapping[str, Any] | Sequence[Wanted] = (),
         limit: int = 50,
         cursor: str | None = None,
     ) -> R:
-        """One page, newest first, without payloads and results."""
+        """One page, newest first, without payloads and results.
+
+        ``tags`` and ``attributes`` are of workflows: ``{"customer": "ann", "amount": ("gte", 5)}``; all must fit.
+        """
         query: dict[str, Any] = {"scheduleId": schedule, "jobType": job, "workflow": workflow, "status": status}
+        query |= {"tag": ",".join(tags) or None, "attr": write_attributes(attributes) or None}
         return self._send(get(f"{API}/runs", query | {"limit": limit, "cursor": cursor}))
 
     def iterate(self, **filters: Any) -> Any:

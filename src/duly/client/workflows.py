@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from .calls import Call
 from .making import UNSET, get, given, path_of, post
+from .wording import camel
 
 R = TypeVar("R")
 
@@ -18,9 +19,12 @@ class Workflows(Generic[R]):
     def __init__(self, send: Callable[[Call], R]) -> None:
         self._send = send
 
-    def start(self, name: str, input: Any = None, *, id: str | None = None, version: str | None = None) -> R:
-        """Start a workflow. With an ``id`` of your own it is started once, however often this is sent."""
-        body = {"input": input, **given(id=id, version=version)}
+    def start(self, name: str, input: Any = None, *, id: str | None = None, **options: Any) -> R:
+        """Start a workflow. With an ``id`` of your own it is started once, however often this is sent.
+
+        ``options`` are ``version``, ``tags``, ``attributes``, ``singleton``, ``max_running`` and ``max_queued``.
+        """
+        body = {"input": input, **given(id=id, **{camel(word): value for word, value in options.items()})}
         return self._send(post(path_of("workflows", name, "runs"), body, repeatable=id is not None))
 
     def steps(self, ref: str) -> R:

@@ -186,6 +186,7 @@ def _settings() -> list[Option]:
     words = {
         "catchup_default": one_of(tuple(Missed)),
         "election": one_of(ELECTIONS),
+        "public_url": text("a URL such as https://duly.example.com"),
         "election_url": text("a URL such as redis://localhost:6379/0"),
         "webhook_allow": names("hosts and networks such as hooks.internal or 10.1.0.0/16, joined by commas"),
     }

@@ -12,7 +12,7 @@ from duly.core.rules.firing import FireRules
 from duly.core.run import ENDS, RunStatus
 
 ELECTIONS = ("none", "database", "redis")
-WORDS = frozenset({"catchup_default", "strict_ids", "election", "election_url", "webhook_allow"})
+WORDS = frozenset({"catchup_default", "public_url", "strict_ids", "election", "election_url", "webhook_allow"})
 """Settings that are no numbers."""
 
 
@@ -27,10 +27,10 @@ class Settings:
     a status with a ``retention_count`` no more than so many are kept, the newest, however young the others are. A
     schedule counts as not fired when its window is ``audit_late`` past its time. After a start that finds a backlog,
     ``concurrency`` is reached within ``ramp_up``. So many ``resident_workflows`` that wait are kept in memory and go on
-    without a replay; one may record ``history_steps`` with ``history_bytes``, and is warned of before. With
-    ``election`` one instance fires and the others stand by: chosen in the ``database``, or by the ``redis`` at
-    ``election_url``. Webhooks go to public hosts over https alone, and to the hosts and networks in ``webhook_allow``,
-    wherever they are.
+    without a replay; one may record ``history_steps`` with ``history_bytes``, and is warned of before. Webhooks that
+    workflows wait for are at ``public_url``, where the API is seen from outside. With ``election`` one instance fires
+    and the others stand by: chosen in the ``database``, or by the ``redis`` at ``election_url``. Webhooks go to public
+    hosts over https alone, and to the hosts and networks in ``webhook_allow``, wherever they are.
     """
 
     lease: float = 15.0
@@ -63,6 +63,7 @@ class Settings:
     resident_workflows: int = 1000
     history_steps: int = 10_000
     history_bytes: int = 64 * 1024 * 1024
+    public_url: str = ""
     election: str = "none"
     election_url: str | None = None
     webhook_allow: tuple[str, ...] = ()
@@ -86,6 +87,10 @@ class Settings:
                 f"setting webhook_allow has {str(error)[:60]!r}; expected hosts and networks such as hooks.internal,"
                 " *.corp.example or 10.1.0.0/16"
             ) from None
+        if self.public_url and not str(self.public_url).startswith(("https://", "http://")):
+            raise ConfigurationError(
+                f"setting public_url is {self.public_url!r}; expected a URL such as https://duly.example.com"
+            )
         if not isinstance(self.strict_ids, bool):
             raise ConfigurationError(f"setting strict_ids is {self.strict_ids!r}; expected True or False")
         for field in fields(self):

@@ -40,5 +40,6 @@ class Record:
     taken: Sequence[int] = ()
     published: Mapping[str, str] = field(default_factory=dict)
     children: Sequence[Child] = ()
+    marks: Mapping[str, str] = field(default_factory=dict)
     job: str | None = None
     progress: bool = False

@@ -11,6 +11,7 @@ from typing import Generic, NamedTuple, TypeVar
 from duly.core.calendar import Calendar, Days
 from duly.core.errors import DulyError
 from duly.core.lane import Singleton, Unique
+from duly.core.marks import Wanted
 from duly.core.policy import Retry
 from duly.core.rules.forecasting import Stratum
 from duly.core.run import Claim, Outcome, Run, RunStatus, SkippedWindows
@@ -51,6 +52,8 @@ class NewRequest:
     owner: str | None = None
     singleton: Singleton | None = None
     unique: Unique | None = None
+    marks: Mapping[str, str] = field(default_factory=dict)
+    """Tags and attributes that it is found by, as ``core.marks`` writes them."""
 
     @property
     def realm(self) -> tuple[str, str]:
@@ -319,6 +322,8 @@ class RunFilter:
     status: RunStatus | None = None
     workflow: str | None = None
     """The handler's name without a version: all versions."""
+    marks: tuple[Wanted, ...] = ()
+    """What the marks of a run must be; all of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

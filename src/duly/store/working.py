@@ -119,6 +119,14 @@ class Stepping(Protocol):
         """End a task that somebody else did; False if it was ended before, None if no run waits for it."""
         ...
 
+    async def read_marks(self, run_id: str) -> dict[str, str]:
+        """The tags and attributes of a run, as ``core.marks`` writes them."""
+        ...
+
+    async def read_secret(self, name: str) -> str:
+        """What the store alone knows, and made when it was set up: tokens are signed with it."""
+        ...
+
     async def read_published(self, run_id: str, name: str) -> str | None:
         """What a body has shown under a name, as JSON."""
         ...

@@ -53,6 +53,7 @@ class News:
     published: dict[str, str] = field(default_factory=dict)
     children: list[Any] = field(default_factory=list)
     cancels: list[str] = field(default_factory=list)
+    marks: dict[str, str] = field(default_factory=dict)
 
 
 class Limits(NamedTuple):

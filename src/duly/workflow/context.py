@@ -6,15 +6,18 @@ import asyncio
 import inspect
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import blake2b
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NamedTuple, NoReturn
 
 import msgspec
 
 from duly.core.errors import GatherFailed, StepFailed, ValidationFailed
+from duly.core.hooks import hook_token
 from duly.core.ids import child_run_id
 from duly.core.instants import to_datetime, to_ms
+from duly.core.marks import Value, make_marks
 from duly.core.policy import Retry
 from duly.core.steps import StepKind, update_name
 from duly.core.timing.duration import parse_duration
@@ -36,13 +39,39 @@ class ContinueAsNew(BaseException):
         self.input = input
 
 
+class Hooks(NamedTuple):
+    """What the tokens and URLs of webhooks are made of."""
+
+    secret: str
+    url: str
+
+
+NO_HOOKS = Hooks("", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """A URL that somebody outside is to POST to. Its token alone allows it, once; what is sent is the answer."""
+
+    token: str
+    url: str
+    _answer: Awaitable[Any]
+
+    def wait(self) -> Awaitable[Any]:
+        """Wait for what is sent: JSON, or None; SignalTimeout when time is over."""
+        return self._answer
+
+
 class WorkflowContext:
     """One run of a workflow, as its body sees it. All of it is the same in every replay."""
 
-    def __init__(self, body: Body, run: RunContext, version: str, live_now: Callable[[], int]) -> None:
+    def __init__(
+        self, body: Body, run: RunContext, version: str, live_now: Callable[[], int], hooks: Hooks = NO_HOOKS
+    ) -> None:
         self._body = body
         self._run = run
         self._live_now = live_now
+        self._hooks = hooks
         self.version = version
         self._chance = Chance(int.from_bytes(blake2b(run.id.encode(), digest_size=8).digest()))
 
@@ -212,10 +241,28 @@ class WorkflowContext:
             work = StepWork(name, dispatch, None, (token,), {}, _ONCE, None, None)
         return self._body.ask(StepKind.TASK, _text(name, "a task"), due_at=lambda: self._until(timeout), work=work)
 
+    def webhook(self, name: str = "webhook", *, timeout: float | str | timedelta | None = None) -> Webhook:
+        """A URL to hand out: ``await hook.wait()`` answers what is posted there, also if that was before the wait."""
+        token = hook_token(self._hooks.secret, self.id, self._body.next_position)
+        waits = self._body.ask(StepKind.TASK, _text(name, "a webhook"), due_at=lambda: self._until(timeout))
+        return Webhook(token, f"{self._hooks.url}/{token}", waits)
+
     def publish(self, name: str, value: Any) -> None:
         """Show a value to whoever asks for it; the newest counts."""
         if not self._body.replaying:
             self._body.news.published[_text(name, "a value")] = msgspec.json.encode(value).decode()
+
+    def tag(self, *tags: str) -> None:
+        """Give the run tags, that it can be found by."""
+        self._mark(make_marks(tags))
+
+    def set_attributes(self, **attributes: Value) -> None:
+        """Give the run attributes (texts, numbers, truths) that it can be found by; a new value replaces an old."""
+        self._mark(make_marks((), attributes))
+
+    def _mark(self, marks: dict[str, str]) -> None:
+        if not self._body.replaying:
+            self._body.news.marks |= marks
 
     def child(self, workflow: str, input: Any = None, *, version: str | None = None) -> Awaitable[Any]:
         """Start another workflow and wait for its end, its answer; StepFailed if it fails."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_type_hints
 
 import msgspec
 
 from duly.core.errors import ConfigurationError, ValidationFailed
+from duly.core.marks import make_marks
 from duly.core.steps import handler_name
 from duly.engine.registry import check_job_name
 
@@ -31,6 +32,8 @@ class Workflow:
     """How long a run may take in all, sleeps included."""
     updates: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     """What checks an update before the run hears of it, by name."""
+    marks: Mapping[str, str] = field(default_factory=dict)
+    """The tags of all its runs."""
 
     @property
     def handler(self) -> str:
@@ -63,6 +66,7 @@ def make_workflow(
     function: Any,
     updates: Mapping[str, Callable[[Any], Any]] | None = None,
     timeout_ms: int | None = None,
+    tags: Sequence[str] = (),
 ) -> Workflow:
     """Look at a function once, when it is declared, and say what is wrong with it."""
     check_job_name(name)
@@ -94,7 +98,9 @@ def make_workflow(
     for update, check in (updates or {}).items():
         if not callable(check):
             raise ConfigurationError(f"workflow {name!r}: update {update!r} is {check!r}; expected a function")
-    return Workflow(name, version, function, kind, len(parameters) == 2, timeout_ms, dict(updates or {}))
+    return Workflow(
+        name, version, function, kind, len(parameters) == 2, timeout_ms, dict(updates or {}), make_marks(tags)
+    )
 
 
 class Workflows:

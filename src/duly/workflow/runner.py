@@ -22,7 +22,7 @@ from duly.store.journal import Child, Record
 
 from .body import TIMED_OUT, Ask, Body
 from .children import is_queued, new_children
-from .context import ContinueAsNew, WorkflowContext
+from .context import ContinueAsNew, Hooks, WorkflowContext
 from .definition import Workflow
 from .doing import ChildWork, Hands, StepWork
 from .world import World, log
@@ -45,6 +45,7 @@ class Stint:
         self._taken: list[int] = []
         self._begun: dict[asyncio.Task[Step], int] = {}
         self._children: list[Child] = []
+        self._secret = ""
         self._kept: tuple[Body, Journal] | None = None
         self._is_undoing = False
         self._hands = Hands(run.id, world.registry, world.clock, self.now, world.result_limit, self._transact)
@@ -64,6 +65,7 @@ class Stint:
         if self._run.fence > 1:
             journal = await self._world.read_journal(self._run.id)
             self._hear(journal)
+        self._secret = await self._world.secret()
         return await self._until_it_waits(self._revive(journal), journal)
 
     async def resume(self, run: RunContext) -> Outcome | Any:
@@ -89,6 +91,7 @@ class Stint:
         began = self.now() if start is None else start.asked_at
         body = Body(self._run.id, journal.steps, began, self._world.limits)
         if start is None:
+            body.news.marks |= self._workflow.marks
             body.news.steps[START] = Step(
                 position=START,
                 kind=StepKind.START,
@@ -97,7 +100,8 @@ class Stint:
                 asked_at=body.now,
                 done_at=body.now,
             )
-        context = WorkflowContext(body, self._run, self._workflow.version, self.now)
+        hooks = Hooks(self._secret, self._world.hook_url)
+        context = WorkflowContext(body, self._run, self._workflow.version, self.now, hooks)
         given = (context, self._workflow.read_input(self._run.payload)) if self._workflow.takes_input else (context,)
         outside(lambda: body.start(self._workflow.function(*given)))
         return body
@@ -284,7 +288,7 @@ class Stint:
         for id in news.cancels:  # before it is recorded why: a crash in between does it again
             await self._world.cancel(id)
         first = START in news.steps
-        if not (news.steps or news.published or self._taken or self._children):
+        if not (news.steps or news.published or news.marks or self._taken or self._children):
             return True
         record = Record(
             run_id=self._run.id,
@@ -295,6 +299,7 @@ class Stint:
             taken=self._taken,
             published=news.published,
             children=self._children,
+            marks=news.marks,
             job=self._workflow.handler if first else None,
             progress=self._run.attempt > 1 and any(step.seq is not None for step in news.steps.values()),
         )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from duly.config import Settings
 from duly.core.errors import OutcomeUnknown, StoreUnavailable
+from duly.core.hooks import PATH, SECRET
 from duly.core.run import Run
 from duly.core.schedule import DEFAULT_QUEUE, DEFAULT_TIMEOUT_MS
 from duly.core.steps import Journal, Recorded
@@ -23,6 +24,7 @@ from duly.store.protocol import Stepping
 from .body import Limits
 from .residents import Residents
 
+T = TypeVar("T")
 MOST_RECORDS = 500
 FIRST_BACKOFF = 0.05
 LONGEST_BACKOFF = 2.0
@@ -60,26 +62,29 @@ class World:
         self.residents = Residents(settings.resident_workflows)
         self._on_children = on_children
         self.transaction = transaction
+        self.hook_url = f"{settings.public_url.rstrip('/')}{PATH}"
+        self._secret: str | None = None
         self._batcher: Batcher[Record, Recorded | None] = Batcher(self._flush, most=MOST_RECORDS)
 
     async def record(self, record: Record) -> Recorded | None:
         return await self._batcher.put(record)
 
     async def _flush(self, records: Sequence[Record]) -> Sequence[Recorded | Exception | None]:
-        recorded = await self._persistently(records)
+        what = f"steps of {len(records)} runs wait to be recorded"
+        recorded = await self._persistently(what, lambda: self._store.record_steps(records))
         if any(record.children for record in records):
             self._on_children()
         return recorded
 
-    async def _persistently(self, records: Sequence[Record]) -> list[Recorded | None]:
-        """A record may be repeated, so it is until the store answers; whose lease is gone is cancelled meanwhile."""
+    async def _persistently(self, what: str, call: Callable[[], Awaitable[T]]) -> T:
+        """All of it may be repeated, so it is until the store answers; whose lease is gone is cancelled meanwhile."""
         backoff = FIRST_BACKOFF
         never = asyncio.Event()
         while True:
             try:
-                return await self._store.record_steps(records)
+                return await call()
             except (StoreUnavailable, OutcomeUnknown) as error:
-                log.warning("steps of %d runs wait to be recorded: %s", len(records), error)
+                log.warning("%s: %s", what, error)
                 await self.clock.wait(never, backoff)
                 backoff = min(LONGEST_BACKOFF, backoff * 2)
 
@@ -91,7 +96,15 @@ class World:
         await self._store.request_cancel(run_id)
 
     async def read_journal(self, run_id: str) -> Journal:
-        return await self._store.read_journal(run_id)
+        return await self._persistently(f"run {run_id} waits to be read", lambda: self._store.read_journal(run_id))
+
+    async def secret(self) -> str:
+        """What tokens of webhooks are signed with; asked for once."""
+        if self._secret is None:
+            self._secret = await self._persistently(
+                "a secret waits to be read", lambda: self._store.read_secret(SECRET)
+            )
+        return self._secret
 
     def session(self, run: RunContext) -> int:
         return run._session

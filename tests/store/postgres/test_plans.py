@@ -62,6 +62,8 @@ FROM generate_series(1, 1000) AS n;
 INSERT INTO duly_attempts SELECT id, 1, 1, 'failed', 'no luck', 1, 1, 1 FROM duly_history LIMIT 10000;
 INSERT INTO duly_redrives SELECT id, 1, 1, NULL, gen_random_uuid() FROM duly_history LIMIT 10000;
 INSERT INTO duly_owners SELECT id, 'owner7' FROM duly_history LIMIT 10000;
+INSERT INTO duly_marks SELECT id, 'amount' || row_number() OVER () % 100, '5' FROM duly_history;
+INSERT INTO duly_marks SELECT id, '#vip', 'null' FROM duly_history LIMIT 50000;
 INSERT INTO duly_instances VALUES (1, 'a', 'h', 1, '[]', '1', '1', '[]', 1, 1);
 ANALYZE
 """
@@ -191,6 +193,10 @@ PREPARED: dict[str, tuple[dict[str, Any], str]] = {
         {"id": SOME, "fence": [1] * 3, "slot": [1] * 3, "hold": [0] * 3, "lane": [None] * 3, "now": NOW},
         "duly_history_pkey",
     ),
+    "marked_equal": ({"name": "#vip", "value": "null", "after": None, "limit": 1000}, "duly_marks_value"),
+    "marked_named": ({"name": "amount7", "after": None, "limit": 1000}, "duly_marks_name"),
+    "read_marks": ({"ids": SOME}, "duly_marks_pkey"),
+    "list_chosen_runs": ({"ids": SOME, **NO_FILTER}, "duly_history_pkey"),
     "acknowledge_dead": ({"id": SOME, "fence": [1] * 3, "now": NOW}, "duly_history_dead"),
     "held_runs": ({"session": 3}, "duly_runs_held"),
     "count_running": ({"names": ["queue1", "queue2"]}, "duly_runs_held"),

@@ -26,6 +26,9 @@ LOOK_EVERY = 1.0
 
 Who = Callable[[], Awaitable[Caller | None]]
 
+STRANGERS = 300
+"""Requests a minute that an address may send to what is open to anybody."""
+
 LONGEST = 8192
 MOST_VIEWS = 1000
 _NOT_KNOWN = "this server asks for a credential: send 'Authorization: Bearer' with a key or token that is good"
@@ -50,6 +53,7 @@ class Guard:
         self._looked_at = float("-inf")
         self._callers = Rates(app.clock.steady, "this credential")
         self._addresses = Rates(app.clock.steady, "this address")
+        self._strangers = Rates(app.clock.steady, "this address")
         self._views: OrderedDict[Owning, Duly] = OrderedDict()
 
     async def caller(self, scope: Scope, needed: credential.Scope | None) -> Caller:
@@ -63,6 +67,12 @@ class Guard:
             detail = f"this needs the scope {needed or 'of nobody'}, which the credential does not have"
             raise Refused(FORBIDDEN, "FORBIDDEN", detail)
         return caller
+
+    def stranger(self, scope: Scope) -> Caller:
+        """Somebody who calls what is open to anybody; not too often, so that no secret is found by trying."""
+        address = (scope.get("client") or ("",))[0]
+        self._strangers.take(address, min(self._policy.per_address or STRANGERS, STRANGERS))
+        return ANYBODY
 
     async def _caller(self, scope: Scope, who: Who) -> Caller:
         if self._policy.per_address is not None:

@@ -19,6 +19,7 @@ from duly.api.shapes import RunAnswer, RunPage, WholeRunAnswer
 from duly.app import Duly
 from duly.core.errors import NotFound
 from duly.core.ids import is_id, is_key, is_name, parse_window_key, window_run_id
+from duly.core.marks import Marks
 from duly.core.run import Run
 from duly.core.timing import Every
 
@@ -45,7 +46,9 @@ async def get_run(app: Duly, ref: str) -> WholeRunAnswer:
     """One run, by id or window key, with its attempts."""
     run = await find(app, ref)
     attempts = await app.runs.attempts(run.id)
-    return {**run_answer(run), "attempts": [attempt_answer(attempt) for attempt in attempts]}
+    marks = await app.workflows.marks(run.id) if run.workflow is not None else Marks()
+    told = [attempt_answer(attempt) for attempt in attempts]
+    return {**run_answer(run), "attempts": told, "tags": list(marks.tags), "attributes": dict(marks.attributes)}
 
 
 async def list_runs(app: Duly, query: Mapping[str, str]) -> RunPage:
@@ -55,7 +58,8 @@ async def list_runs(app: Duly, query: Mapping[str, str]) -> RunPage:
     if schedule is not None and not is_id(schedule) and not is_key(schedule):
         return {"items": [], "nextCursor": None}
     job = where.pop("jobType", None)
-    page = await app.runs.list(schedule=schedule, job=job, **where)
+    marks = {"tags": where.pop("tag", ()), "attributes": where.pop("attr", ())}
+    page = await app.runs.list(schedule=schedule, job=job, **marks, **where)
     return {"items": [run_answer(run, whole=False) for run in page.items], "nextCursor": page.next_cursor}
 
 

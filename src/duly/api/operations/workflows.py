@@ -17,14 +17,20 @@ from duly.app import Duly
 
 from .runs import find
 
+_PLACES = {
+    "id": "/id", "version": "/version", "tags": "/tags", "attributes": "/attributes", "singleton": "/singleton",
+    "max_running": "/maxRunning", "max_queued": "/maxQueued",
+}  # fmt: skip
+_OPTIONS = ("version", "tags", "attributes", "singleton", "max_running", "max_queued")
+
 
 async def start(app: Duly, name: str, body: object, *, id: str | None = None) -> RunAnswer:
     """Ask for a run of a workflow; with an ``id`` of the caller's own, once."""
     given = read(StartBody, {} if body is None else body)
     input = None if given.input is UNSET else given.input
-    version = None if given.version is UNSET else given.version
-    with telling(input="/input", payload="/input", version="/version", id="/id"):
-        return run_answer(await app.workflows.start(name, input, id=given.id or id, version=version))
+    options: dict[str, Any] = {word: value for word in _OPTIONS if (value := getattr(given, word)) not in (None, UNSET)}
+    with telling(input="/input", payload="/input", **_PLACES):
+        return run_answer(await app.workflows.start(name, input, id=given.id or id, **options))
 
 
 async def list_steps(app: Duly, ref: str) -> StepPage:
@@ -62,6 +68,12 @@ async def complete_task(app: Duly, token: str, body: object) -> EndedAnswer:
 
 async def fail_task(app: Duly, token: str, body: object) -> EndedAnswer:
     return {"ended": await app.workflows.fail_task(token, read(TaskFailBody, body).error)}
+
+
+async def receive(app: Duly, token: str, body: object) -> EndedAnswer:
+    """What was posted to a webhook that a run waits for."""
+    with telling(payload=""):
+        return {"ended": await app.workflows.receive(token, body)}
 
 
 def _payload(body: object) -> Any:

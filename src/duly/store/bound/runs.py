@@ -9,7 +9,7 @@ from typing import Any
 from duly.core.rules.firing import FireRules
 from duly.core.run import Run
 from duly.core.schedule import Schedule
-from duly.store.methods import enqueueing, runs
+from duly.store.methods import enqueueing, marking, runs
 from duly.store.values import NewRequest, Page, RunFilter, Triggered
 
 from .base import Bound
@@ -55,4 +55,5 @@ class BoundRuns(Bound):
         return await self._read(lambda now: runs.find_run(run_id))
 
     async def list_runs(self, where: RunFilter, *, limit: int, after: str | None = None) -> Page[Run]:
-        return await self._read(partial(runs.list_runs, where=where, limit=limit, after=after))
+        look = marking.list_marked if where.marks else runs.list_runs
+        return await self._read(partial(look, where=where, limit=limit, after=after))

@@ -8,7 +8,7 @@ from typing import Any
 
 from duly.core.steps import Journal, Recorded, StepKind
 from duly.store.journal import Record
-from duly.store.methods import stepping
+from duly.store.methods import marking, stepping
 from duly.store.statements import Program
 
 from .base import Bound
@@ -46,6 +46,12 @@ class BoundStepping(Bound):
             return stepping.end_task(now, run_id, position, result, error)
 
         return await self._write_and_hint("runs", ended, None)
+
+    async def read_marks(self, run_id: str) -> dict[str, str]:
+        return await self._read(partial(marking.read_marks, run_id=run_id))
+
+    async def read_secret(self, name: str) -> str:
+        return await self._read(partial(stepping.read_secret, name=name))
 
     async def read_published(self, run_id: str, name: str) -> str | None:
         return await self._read(partial(stepping.read_published, run_id=run_id, name=name))

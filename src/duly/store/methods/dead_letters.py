@@ -16,11 +16,11 @@ from duly.core.ids import redrive_run_id
 from duly.core.instants import to_datetime
 from duly.core.policy import Overlap
 from duly.core.rules.overlap import Admission, admit_redriven
-from duly.core.run import Hold, NewRun, OpenRun, Reason, Run, RunKind
+from duly.core.run import Hold, NewRun, OpenRun, Reason, Run, RunKind, RunStatus
 from duly.core.schedule import Cursor, Definition
 from duly.core.steps import WORKFLOW
 from duly.store.narrowing import owned
-from duly.store.statements import Program, batch, columns, query
+from duly.store.statements import Program, batch, columns, group, query
 from duly.store.values import DeadFilter, DeadRef, Done, Handled, Page, Redrive
 
 from .definitions import Definitions, Known
@@ -28,6 +28,7 @@ from .firing import NEW_RUN, new_run_row
 from .lanes import Entrance, close_entrances, rejoin
 from .moving import lock_cursors, open_runs_of
 from .runs import find_run, read_run
+from .stepping import tell_parents
 
 REVIVED = ("id", "fence", "slot", "hold", "lane")
 REDRIVEN = ("run_id", "fence", "redriven_by", "made_run")
@@ -138,7 +139,24 @@ def redrive(now: int, requests: Sequence[Redrive], definitions: Definitions) -> 
         else:
             answers[place] = yield from _past(ref, run, past)
     yield from batch_.write()
+    if batch_.workflows:
+        yield from _reopen_children(now, batch_.workflows, definitions)
     return [answers[place] for place in range(len(requests))]
+
+
+def _reopen_children(now: int, ids: Sequence[str], definitions: Definitions) -> Program[None]:
+    """Let the children go again whose failure killed these runs; the end of one that went again before is told now."""
+    rows = yield query("failed_children", ids=sorted(ids))
+    if not rows:
+        return
+    waits = columns(("run_id", "position"), [row[:2] for row in rows])
+    yield group(batch("reopen_steps", waits), batch("forget_ends", waits))
+    dead = [Redrive(dead=DeadRef(child)) for _, _, child, status in rows if status == RunStatus.FAILED]
+    if dead:
+        yield from redrive(now, dead, definitions)
+    ended = [child for _, _, child, status in rows if status is not None and status != RunStatus.FAILED]
+    if ended:
+        yield from tell_parents(now, ended)
 
 
 class _Place(NamedTuple):
@@ -210,6 +228,8 @@ class _Batch:
         if self.made:
             yield batch("acknowledge_dead", columns(("id", "fence"), self.replaced), now=self.now)
             yield batch("insert_runs", columns(NEW_RUN, map(new_run_row, self.made)))
+            links = [(run.id, dead) for run, (dead, _) in zip(self.made, self.replaced, strict=True)]
+            yield batch("inherit_marks", columns(("run_id", "parent_id"), links))
             if self.directly:
                 yield batch("inherit_owners", columns(("run_id", "made_run"), self.directly))
         yield from close_entrances(self.lines)

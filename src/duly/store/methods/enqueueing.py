@@ -14,6 +14,7 @@ from duly.store.values import NewRequest
 from .firing import NEW_RUN, new_run_row
 from .lanes import Entrance, close_entrances, open_entrances
 from .runs import find_run, fresh_run
+from .stepping import put_marks
 
 _TAKEN = "the unique key is in use by a run of somebody else; choose another key"
 UNIQUE = ("tenant", "owner", "key", "run_id", "expires_at")
@@ -34,6 +35,9 @@ def _insert(runs: Sequence[NewRun], wanted: Sequence[str], requests: Sequence[Ne
     theirs = [(request.id, request.owner) for request in requests if request.owner and request.id in inserted]
     if theirs:
         yield batch("insert_owners", columns(("run_id", "owner"), theirs))
+    marks = put_marks({r.id: r.marks for r in reversed(requests) if r.marks and r.id in inserted}.items())
+    if marks is not None:
+        yield marks
     new = {run.id: run for run in reversed(runs)}  # the same id again in this batch is answered with the first one
     answers: list[Run] = []
     for id in wanted:

@@ -7,7 +7,7 @@ message is lost between the look and the sleep.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from duly.core.run import NewRun, RunKind
@@ -21,6 +21,7 @@ STEP = (
     "run_id", "position", "seq", "kind", "name", "status", "attempt", "due_at", "result", "error", "log", "asked_at",
     "done_at",
 )  # fmt: skip
+MARK = ("run_id", "name", "value")
 UNAWAITED = 0
 """The position of children whose end nobody waits for."""
 MESSAGE = ("run_id", "n", "kind", "name", "body", "error")
@@ -67,6 +68,9 @@ def _writes(now: int, live: Sequence[Record]) -> list[Query | Batch]:
         writes.append(batch("take_messages", columns(("run_id", "n"), taken)))
     if published:
         writes.append(batch("put_published", columns(("run_id", "name", "value"), published), now=now))
+    marks = put_marks((record.run_id, record.marks) for record in live)
+    if marks is not None:
+        writes.append(marks)
     if children:
         runs = [_child_run(now, child) for _, child in children]
         links = [(c.request.id, parent, c.position if c.awaited else UNAWAITED) for parent, c in children]
@@ -76,9 +80,16 @@ def _writes(now: int, live: Sequence[Record]) -> list[Query | Batch]:
             writes.append(batch("inherit_children", columns(("run_id", "parent_id"), heirs)))
         writes.append(batch("insert_children", columns(("run_id", "parent_id", "position"), links)))
         if heirs:
+            writes.append(batch("inherit_marks", columns(("run_id", "parent_id"), heirs)))
             writes.append(query("leave_parents", ids=sorted(parent for _, parent in heirs)))
         writes.append(batch("adopt_owners", columns(("run_id", "parent_id"), [link[:2] for link in links])))
     return writes
+
+
+def put_marks(marked: Iterable[tuple[str, Mapping[str, str]]]) -> Batch | None:
+    """The statement that keeps the marks of runs; None if there are none."""
+    rows = [(run_id, name, value) for run_id, marks in marked for name, value in marks.items()]
+    return batch("put_marks", columns(MARK, rows)) if rows else None
 
 
 def _child_run(now: int, child: Child) -> NewRun:
@@ -200,6 +211,12 @@ def tell_parents(now: int, ids: Sequence[str]) -> Program[int]:
         failure = None if status == "completed" else error or status
         sent.append((parent_id, StepKind.CHILD, str(position), result, failure))
     return len((yield from send(now, sent)))
+
+
+def read_secret(now: int, name: str) -> Program[str]:
+    """What the store alone knows."""
+    rows = yield query("read_secret", name=name)
+    return str(rows[0][0])
 
 
 def read_published(now: int, run_id: str, name: str) -> Program[str | None]:

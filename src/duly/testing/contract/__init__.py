@@ -33,6 +33,7 @@ from duly.testing.contract.bulk import TestBulk, TestOperations  # noqa: E402
 from duly.testing.contract.calendars import TestCalendars, TestExcludedWindows  # noqa: E402
 from duly.testing.contract.catching_up import TestCatchingUp  # noqa: E402
 from duly.testing.contract.changes import TestAuditTrail  # noqa: E402
+from duly.testing.contract.children import TestChildren  # noqa: E402
 from duly.testing.contract.claiming import TestClaiming, TestEnqueueing  # noqa: E402
 from duly.testing.contract.control import TestComing, TestNamed, TestPurgingSchedules  # noqa: E402
 from duly.testing.contract.dead import (  # noqa: E402
@@ -64,7 +65,7 @@ from duly.testing.contract.requests import TestRequests  # noqa: E402
 from duly.testing.contract.schedules import TestChangingSchedules, TestPuttingSchedules  # noqa: E402
 from duly.testing.contract.sessions import TestLeases, TestSessions  # noqa: E402
 from duly.testing.contract.settling import TestSettling, TestSettlingMovesSchedules, TestZombies  # noqa: E402
-from duly.testing.contract.steps import TestChildren, TestRecording, TestSuspending  # noqa: E402
+from duly.testing.contract.steps import TestRecording, TestSuspending  # noqa: E402
 from duly.testing.contract.stopping import TestStoppingWhatIsDue  # noqa: E402
 from duly.testing.contract.suspects import TestSuspects  # noqa: E402
 from duly.testing.contract.switching import TestRestores, TestResumingAll, TestSwitch  # noqa: E402

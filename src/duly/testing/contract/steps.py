@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from duly.core.run import Cancelled, Claim, Completed, Reason, RunStatus, Suspended
+from duly.core.credential import Whose
+from duly.core.marks import make_marks, wanted_attributes, wanted_tag
+from duly.core.run import Cancelled, Claim, Reason, RunStatus, Suspended
 from duly.core.steps import Message, Recorded, Step, StepKind, StepStatus
 from duly.store.journal import Child, Record
 from duly.store.values import DeadRef, Redrive, RunFilter
@@ -26,7 +28,7 @@ def recorded(claim: Claim, session: int, *steps: Step, **words: Any) -> Record:
     return Record(run_id=claim.id, fence=claim.fence, session=session, steps=steps, **words)
 
 
-class _Flow:
+class Flow:
     """A run of a workflow in the hands of a worker."""
 
     def __init__(self, trial: Trial, worker: Worker, claim: Claim) -> None:
@@ -52,10 +54,10 @@ class _Flow:
         return Child(position=position, request=self.trial.request(job), awaited=awaited)
 
 
-async def begin(trial: Trial) -> _Flow:
+async def begin(trial: Trial) -> Flow:
     worker = await trial.worker(FLOW, "work")
     await trial.enqueue(FLOW)
-    return _Flow(trial, worker, await worker.claim_one())
+    return Flow(trial, worker, await worker.claim_one())
 
 
 class TestRecording:
@@ -78,7 +80,7 @@ class TestRecording:
         zombie = await begin(trial)
         await zombie.worker.close()
         worker = await trial.worker(FLOW)
-        flow = _Flow(trial, worker, await worker.claim_one())
+        flow = Flow(trial, worker, await worker.claim_one())
         before = await access.dump()
         child = zombie.child()
         assert await zombie.record(step(result="1"), children=[child], published={"x": "1"}, job="workflow:z") is None
@@ -123,6 +125,11 @@ class TestRecording:
         assert await trial.store.read_published(flow.id, "x") == "2"
         assert await trial.store.read_published(flow.id, "y") is None
 
+    async def test_a_store_has_a_secret_that_stays(self, trial: Trial) -> None:
+        secret = await trial.store.read_secret("hooks")
+        assert len(secret) >= 32
+        assert await trial.store.read_secret("hooks") == secret
+
     async def test_what_was_recorded_goes_when_its_run_is_purged(self, trial: Trial, access: Access) -> None:
         flow = await begin(trial)
         await flow.record(step(result="1"), published={"x": "1"}, children=[flow.child(job="other")])
@@ -147,6 +154,41 @@ class TestRecording:
         await flow.worker.fail(flow.claim, "no luck", fatal=True)
         await trial.store.redrive([Redrive(dead=DeadRef(flow.id))])
         assert len(await flow.steps()) == 2
+
+    async def test_runs_are_found_by_what_they_are_marked_with(self, trial: Trial, access: Access) -> None:
+        flow = await begin(trial)
+        await flow.record(step(), marks=make_marks(["vip"], {"amount": 5, "to": "ann"}))
+        await flow.record(marks=make_marks([], {"amount": 7.0}))
+        other = trial.request(FLOW, marks=make_marks(["vip"], {"amount": 3}))
+        await trial.store.enqueue([other, other])
+
+        async def found(tags: tuple[str, ...] = (), **attributes: Any) -> set[str]:
+            marks = (*map(wanted_tag, tags), *wanted_attributes(attributes))
+            return {run.id for run in (await trial.store.list_runs(RunFilter(marks=marks), limit=5)).items}
+
+        assert await trial.store.read_marks(flow.id) == {"#vip": "null", "amount": "7", "to": '"ann"'}
+        assert await found(("vip",)) == {flow.id, other.id}
+        assert await found(("vip",), amount=7) == {flow.id}
+        assert await found(("vi",)) == set()
+        assert await found(amount=("gt", 3)) == {flow.id}
+        assert await found(amount=("lte", 7.5)) == {flow.id, other.id}
+        assert await found(amount=("ne", 3)) == {flow.id}
+        assert await found(amount="7") == set()
+        assert await found(to=("gte", "an")) == {flow.id}
+        waiting = RunFilter(marks=(wanted_tag("vip"),), status=RunStatus.PENDING, workflow=FLOW)
+        assert [run.id for run in (await trial.store.list_runs(waiting, limit=5)).items] == [other.id]
+        first = await trial.store.list_runs(RunFilter(marks=(wanted_tag("vip"),)), limit=1)
+        rest = await trial.store.list_runs(RunFilter(marks=(wanted_tag("vip"),)), limit=1, after=first.next_cursor)
+        assert {run.id for run in first.items + rest.items} == {flow.id, other.id}
+        assert rest.next_cursor is None
+
+    async def test_marks_of_others_find_nothing_for_an_owner(self, trial: Trial) -> None:
+        theirs = trial.request(FLOW, owner="ann", marks=make_marks(["vip"]))
+        await trial.store.enqueue([theirs])
+        marked = RunFilter(marks=(wanted_tag("vip"),))
+        for owner, expected in (("bob", []), ("ann", [theirs.id])):
+            page = await trial.store.seen_by(Whose("", owner)).list_runs(marked, limit=5)
+            assert [run.id for run in page.items] == expected
 
 
 class TestSuspending:
@@ -239,107 +281,3 @@ class TestSuspending:
         assert (run.status, run.reason, run.error_message) == ("cancelled", "cancel_requested", "not undone: x")
         assert not await trial.store.cancel_softly(flow.id)
         assert not await trial.store.cancel_softly((await trial.enqueue()).id)
-
-
-class TestChildren:
-    async def test_h13_of_a_child_that_goes_on_as_another_run_the_last_end_is_heard(self, trial: Trial) -> None:
-        flow = await begin(trial)
-        await flow.record(children=[flow.child(4)])
-        await flow.suspend()
-        first = _Flow(trial, flow.worker, await flow.worker.claim_one())
-        heir = Child(position=0, request=trial.request(FLOW), awaited=False, heir=True)
-        for _ in range(2):
-            await first.record(children=[heir])
-        await flow.worker.complete(first.claim, '{"continuedAs":1}')
-        assert (await trial.run(flow.id)).status is RunStatus.SUSPENDED
-        await flow.worker.complete(await flow.worker.claim_one(), '"the last"')
-        messages = (await trial.store.read_journal(flow.id)).messages
-        assert [(m.name, m.body) for m in messages] == [("4", '"the last"')]
-
-    async def test_a_parent_hears_of_each_end_exactly_once(self, trial: Trial) -> None:
-        flow = await begin(trial)
-        await flow.record(children=[flow.child(1, "work"), flow.child(2, "work")])
-        await flow.suspend()
-        first, second = await flow.worker.claim()
-        ends = [flow.worker.ending(first, Completed('"one"'))]
-        await trial.store.settle(ends)
-        await trial.store.settle(ends)
-        flow.claim = await flow.worker.claim_one()
-        assert flow.claim.id == flow.id
-        await flow.worker.fail(second, "broken", fatal=True)
-        messages = (await trial.store.read_journal(flow.id)).messages
-        assert sorted((m.kind.value, m.name, m.body, m.error) for m in messages) == [
-            ("child", "1", '"one"', None),
-            ("child", "2", None, "broken"),
-        ]
-        assert await flow.suspend(seen=1) == "pending"
-
-    async def test_a_child_that_is_lost_for_good_is_heard_of(self, trial: Trial) -> None:
-        flow = await begin(trial)
-        request = trial.request("other", max_attempts=1)
-        await flow.record(children=[Child(position=3, request=request)])
-        await flow.suspend()
-        worker = await trial.worker("other")
-        await worker.claim_one()
-        trial.clock.move(seconds=16)
-        await flow.worker.open()
-        await trial.take_lost()
-        assert [m.name for m in (await trial.store.read_journal(flow.id)).messages] == ["3"]
-
-    async def test_the_same_child_is_made_once(self, trial: Trial, access: Access) -> None:
-        flow = await begin(trial)
-        child = flow.child(1, "work")
-        await flow.record(children=[child])
-        before = await access.dump()
-        await flow.record(children=[child])
-        assert await access.dump() == before
-        await flow.worker.complete(await flow.worker.claim_one())
-        await flow.record(children=[child])
-        assert await flow.worker.claim() == []
-
-    async def test_nobody_hears_of_a_child_that_nobody_waits_for(self, trial: Trial) -> None:
-        flow = await begin(trial)
-        await flow.record(children=[flow.child(1, "work", awaited=False)])
-        await flow.suspend()
-        await flow.worker.complete(await flow.worker.claim_one())
-        assert (await trial.run(flow.id)).status is RunStatus.SUSPENDED
-
-    async def test_i7_a_cancel_reaches_all_below_and_not_what_has_ended(self, trial: Trial) -> None:
-        flow = await begin(trial)
-        below = [flow.child(1), flow.child(2, "work", awaited=False), flow.child(3, "work")]
-        await flow.record(children=below)
-        await flow.suspend()
-        claims = {claim.id: claim for claim in await flow.worker.claim()}
-        deeper = flow.child(1, "other")
-        child = _Flow(trial, flow.worker, claims[below[0].request.id])
-        await child.record(children=[deeper])
-        await child.suspend()
-        await flow.worker.complete(claims[below[2].request.id])
-        cancelled = await trial.store.request_cancel(flow.id)
-        assert cancelled is not None
-        statuses = [(await trial.run(id)).status.value for id in (flow.id, child.id, deeper.request.id)]
-        assert statuses == ["cancelled"] * 3
-        running = await trial.run(below[1].request.id)
-        assert (running.status.value, running.cancel_requested) == ("running", True)
-        assert (await trial.run(below[2].request.id)).status.value == "completed"
-
-    async def test_i6_nothing_brings_a_cancelled_run_back(self, trial: Trial) -> None:
-        flow = await begin(trial)
-        await flow.record(step(kind=StepKind.TASK), children=[flow.child(2, "work")])
-        await flow.suspend(trial.clock.now() + 1000)
-        child = await flow.worker.claim_one()
-        await trial.store.request_cancel(flow.id)
-        await flow.worker.complete(child)
-        assert await trial.store.end_task(flow.id, 1, result=None, error=None) is False
-        assert await flow.record(step(result="1")) is None
-        trial.clock.move(seconds=2)
-        assert await flow.worker.claim() == []
-        assert (await trial.run(flow.id)).status is RunStatus.CANCELLED
-
-    async def test_a_child_belongs_to_whom_its_parent_belongs(self, trial: Trial, access: Access) -> None:
-        worker = await trial.worker(FLOW, "work")
-        await trial.enqueue(FLOW, owner="ann")
-        flow = _Flow(trial, worker, await worker.claim_one())
-        child = flow.child(1, "work")
-        await flow.record(children=[child])
-        assert (child.request.id, "ann") in (await access.dump())["owners"]

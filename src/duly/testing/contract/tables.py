@@ -76,6 +76,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "inbox": ("run_id", "n", "kind", "name", "body", "error", "at", "taken"),
     "children": ("run_id", "parent_id", "position"),
     "published": ("run_id", "name", "value", "at"),
+    "marks": ("run_id", "name", "value"),
 }  # fmt: skip
 """Table by table, without the prefix ``duly_``: the columns of a dump, in their order; the first ones are the key."""
 

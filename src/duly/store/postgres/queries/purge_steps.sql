@@ -2,6 +2,8 @@ WITH messages AS (
     DELETE FROM duly_inbox WHERE run_id = ANY (:ids::uuid[])
 ), published AS (
     DELETE FROM duly_published WHERE run_id = ANY (:ids::uuid[])
+), marks AS (
+    DELETE FROM duly_marks WHERE run_id = ANY (:ids::uuid[])
 ), children AS (
     DELETE FROM duly_children WHERE run_id = ANY (:ids::uuid[])
 )

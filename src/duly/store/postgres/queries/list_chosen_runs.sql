@@ -1,0 +1,17 @@
+SELECT
+    r.id::text, r.schedule_id::text, s.key, r.revision, r.kind, r.status, r.reason, r.tenant, r.window_at, r.since,
+    r.windows, r.job, r.queue, r.priority, r.hold, r.due_at, r.attempt, r.max_attempts, r.fence, r.fired_at,
+    r.started_at, r.finished_at, r.cancel_requested, r.error, i.name, NULL, NULL,
+    r.acked_at, NULL, NULL
+FROM duly_all_runs AS r
+LEFT JOIN duly_schedules AS s ON s.id = r.schedule_id
+LEFT JOIN duly_instances AS i ON i.session = r.session
+WHERE r.id = ANY (:ids::uuid[])
+  AND (:schedule_id::text IS NULL OR r.schedule_id::text = :schedule_id::text)
+  AND (:tenant::text IS NULL OR r.tenant = :tenant::text)
+  AND (:job::text IS NULL OR r.job = :job::text)
+  AND (:workflow::text IS NULL OR r.job = :workflow::text OR starts_with(r.job, :workflow::text || '@'))
+  AND (:status::text IS NULL OR r.status = :status::text)
+  AND (:owner::text IS NULL OR
+    (SELECT w.owner FROM duly_owned_runs AS w WHERE w.id = r.id AND w.tenant = :tenant::text) = :owner::text)
+ORDER BY r.id DESC

@@ -1,0 +1,10 @@
+-- What runs of workflows are found by: tags (their name begins with #) and attributes, whose value is JSON.
+CREATE TABLE duly_marks (
+    run_id uuid NOT NULL,
+    name   text COLLATE "C" NOT NULL,
+    value  text COLLATE "C" NOT NULL,
+    PRIMARY KEY (run_id, name)
+);
+
+CREATE INDEX duly_marks_value ON duly_marks (name, value, run_id);
+CREATE INDEX duly_marks_name ON duly_marks (name, run_id);

@@ -1,0 +1,1 @@
+SELECT value FROM duly_secrets WHERE name = :name
