@@ -36,9 +36,10 @@ async def lost_answers(trial: Trial) -> None:
         asked = {run.id for run in trial.asked}
         windows = [run for run in stored if run.kind == "window"]
         made = {run.id for run in stored} - asked - {run.id for run in windows}
-        if made - ids - set(trial.figures.remarks.get("ids", ())):
-            trial.figures.findings.append(f"{len(made)} runs are there, {len(ids)} were acknowledged")
-        trial.figures.remarks["ids"] = [*trial.figures.remarks.get("ids", ()), *ids]
+        trial.made |= ids
+        if made - trial.made:
+            trial.figures.findings.append(f"{len(made)} runs are there, {len(trial.made)} were acknowledged")
+        trial.figures.remarks["answers lost"] = trial.figures.remarks.get("answers lost", 0) + proxy.met
 
 
 def _post_until_answered(url: str, key: str) -> str:

@@ -92,6 +92,7 @@ async def other_rules(trial: Trial) -> None:
     rules = trial.folder / "rules"
     if not trial.figures.repetitions:
         _copy_rules(rules)
+        trial.unaudited.add("zoned")  # an audit has one set of rules
         timing = Cron("*/5 * * * * *", timezone="America/Sao_Paulo")
         await trial.client.schedules.create("zoned", timing, job="tick", overlap="allow", catch_up="all")
     trial.fleet.kill("b")

@@ -27,6 +27,9 @@ from duly.store.sqlite import checkpointer, connecting
 from tests.chaos.judging import Figures
 from tests.processes.fleet import ROOT
 
+OURS = "ours"
+"""The setting that the store itself chooses, which is FULL."""
+
 SECTOR = 512
 ROUNDS = 25
 CHECKPOINT_PAGES = 60  # so that the log is moved into the database often enough to be cut in the middle of it
@@ -112,7 +115,8 @@ def main(folder: str, synchronous: str) -> None:
 
     def weaker(connection: apsw.Connection, *arguments: Any) -> None:
         set_up(connection, *arguments)
-        connection.pragma("synchronous", synchronous)
+        if synchronous != OURS:
+            connection.pragma("synchronous", synchronous)
 
     for module, name, value in (
         (connecting, "_set_up", weaker),
@@ -226,7 +230,7 @@ def judge_power_cuts(synchronous: str, images: int, chance: random.Random) -> Fi
 
 async def cut_power(chance: random.Random, images: int) -> Figures:
     """S03 as a row: FULL loses nothing; NORMAL does, which shows that the row can see a loss."""
-    figures = await asyncio.to_thread(judge_power_cuts, "FULL", images, chance)
+    figures = await asyncio.to_thread(judge_power_cuts, OURS, images, chance)
     weaker = await asyncio.to_thread(judge_power_cuts, "NORMAL", min(images, 100), chance)
     if not weaker.remarks["with a loss"]:
         figures.findings.append("NORMAL lost nothing: these images show no power cut")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from duly import RunStatus
 from tests.chaos.needs import cgroup
-from tests.chaos.trial import LEASE, Trial
+from tests.chaos.trial import LEASE, REST_WITHIN, Trial
 
 POINTS = (
     "before fire_due", "after fire_due", "before claim_runs", "after claim_runs", "before settle", "after settle",
@@ -160,9 +160,12 @@ async def _gone(trial: Trial, pid: int) -> bool:
 
 
 async def block_loop(trial: Trial) -> None:
-    """F09: a handler holds the event loop for more than three leases."""
-    await trial.ask(1, "block", seconds=3.5 * LEASE)
+    """F09: a handler holds the event loop for more than three leases: it is lost, ends failed, and others do not."""
+    blocking = await trial.client.enqueue("block", {"seconds": 3.5 * LEASE}, max_attempts=2)
     await trial.ask(6)
+    ended = await trial.client.runs.wait(blocking.id, timeout=REST_WITHIN)
+    if ended.status is not RunStatus.FAILED:
+        trial.figures.findings.append(f"the run that held the event loop is {ended.status}: {ended.result}")
 
 
 async def out_of_memory(trial: Trial) -> None:

@@ -20,7 +20,7 @@ from duly.core.run import Run, RunKind, RunStatus
 from duly.testing.simulation.oracle import Expected, Rule
 from tests.chaos.judging import judge_ledger, judge_runs, judge_schedule, judge_steps, percentile, zombie_ends
 from tests.chaos.ledger import Ledger
-from tests.chaos.power_cut import Event, image, judge_power_cuts
+from tests.chaos.power_cut import OURS, Event, image, judge_power_cuts
 from tests.chaos.rows import ELSEWHERE, ROWS
 from tests.store.postgres.proxy import Fault, Proxy
 
@@ -188,7 +188,7 @@ def test_an_image_holds_what_was_synced_and_any_sectors_of_the_rest() -> None:
 
 
 def test_s03_a_power_cut_loses_nothing_that_was_answered_and_would_without_a_sync_per_commit() -> None:
-    full = judge_power_cuts("FULL", 30, random.Random(1))
+    full = judge_power_cuts(OURS, 30, random.Random(1))
     assert full.findings == []
     assert full.remarks["checkpoints"] > 3, "cuts in the middle of a checkpoint are among them"
     normal = judge_power_cuts("NORMAL", 10, random.Random(1))

@@ -39,7 +39,10 @@ NAMES = ("a", "b", "c")
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """What a row is tried on. ``own_server`` may be killed; ``faked`` instances read their clock from a file."""
+    """What a row is tried on. ``own_server`` may be killed; ``faked`` instances read their clock from a file.
+
+    Where the store ``may_lose`` what it acknowledged, the losses are counted and no finding.
+    """
 
     instances: tuple[str, ...] = NAMES
     proxied: bool = False
@@ -54,6 +57,7 @@ class Setting:
     plan: Mapping[str, Any] = field(default_factory=dict)
     load: bool = True
     may_fail: bool = False
+    may_lose: bool = False
     leaps: bool = False
 
 
@@ -96,6 +100,8 @@ class Trial:
         self.figures = Figures()
         self.expected: dict[str, Expected] = {}
         self.asked: list[Run] = []
+        self.made: set[str] = set()
+        self.unaudited: set[str] = set()
         self.scale = 1
         self._names = 0
 
@@ -206,7 +212,7 @@ class Trial:
     async def _all_ended(self) -> bool:
         with suppress(DulyError):
             found = [await self.client.runs.get(run.id) for run in self.asked[-200:]]
-            return all(run is not None and run.status.terminal for run in found)
+            return all(self.setting.may_lose if run is None else run.status.terminal for run in found)
         return False
 
     async def _dealt_with(self, until_ms: int) -> bool:
@@ -234,9 +240,16 @@ class Trial:
             flows += [run for run in whole if run is not None] if key == "flow" else []
         asked = [await self.client.runs.get(run.id) for run in self.asked]
         runs += [run for run in asked if run is not None]
-        self.figures.findings += [f"{asked.count(None)} acknowledged runs are not there"] if None in asked else []
+        self.figures.remarks["acknowledged and lost"] = asked.count(None)
         lines = self.fleet.ledger()
-        self.figures.add(judge_runs(runs, lines, may_fail=self.setting.may_fail))
+        judged = judge_runs(runs, lines, may_fail=self.setting.may_fail)
+        if self.setting.may_lose:
+            # A run that was lost with its claims begins anew, with the same id and the same fences.
+            self.figures.remarks["begun again"] = len([found for found in judged.findings if "fence" in found])
+            judged.findings = [found for found in judged.findings if "fence" not in found]
+        elif None in asked:
+            self.figures.findings.append(f"{asked.count(None)} acknowledged runs are not there")
+        self.figures.add(judged)
         self.figures.findings += judge_ledger(lines) + judge_steps(flows, lines)
         self.figures.findings += await self._audited() + self._checked()
 
@@ -251,7 +264,8 @@ class Trial:
         if self.setting.leaps:
             return []
         audit = await self.client.audit(late=31_536_000)
-        return [f"audit: {found.window_key} {found.fault}: {found.detail}" for found in audit.findings]
+        findings = [found for found in audit.findings if found.key not in self.unaudited]
+        return [f"audit: {found.window_key} {found.fault}: {found.detail}" for found in findings]
 
     def _checked(self) -> list[str]:
         if not self.sqlite:
@@ -288,13 +302,18 @@ def faked_clock(file: Path) -> dict[str, str]:
 async def open_trial(
     setting: Setting, store: str, seed: str, shared: Server | None, *, scale: int = 1
 ) -> AsyncIterator[Trial]:
-    """A fleet that is up and at work; everything that was started is gone afterwards."""
+    """A fleet that is up and at work; everything that was started is gone afterwards.
+
+    ``store`` is ``sqlite``, ``postgres``, or the URL of a store that somebody else looks after.
+    """
     with ExitStack() as stack:
         folder = stack.enter_context(working_folder())
         disk = stack.enter_context(small_disk(setting.disk)) if setting.disk else None
         server: Server | None = None
         if store == "sqlite":
             url = f"sqlite:///{(disk or folder) / 'duly.db'}"
+        elif store != "postgres":
+            url = store
         else:
             server = shared if shared is not None and not setting.own_server else None
             server = server or stack.enter_context(_own_server(setting, folder, disk))

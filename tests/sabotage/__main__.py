@@ -33,13 +33,23 @@ def break_copy(mutant: Mutant, folder: Path) -> None:
 
 
 def failing(folder: Path, tests: tuple[str, ...]) -> list[str]:
-    """Run tests against the copy and answer the names of those that failed."""
+    """Run tests against the copy and answer the names of those that failed; ``chaos`` is rows of the fault matrix."""
+    if tests[0] == "chaos":
+        return struck(folder, tests[1:])
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "2", "--timeout", "60", *tests]
     environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1):
         raise SystemExit(f"the tests could not be run:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
     return sorted(set(re.findall(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)))
+
+
+def struck(folder: Path, arguments: tuple[str, ...]) -> list[str]:
+    """Strike real fleets of the copy, and answer the rows that failed."""
+    environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
+    command = [sys.executable, "-m", "tests.chaos", *arguments]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return sorted(set(re.findall(r"^--- (\w+ on \w+), seed .*: FAILED", done.stdout, re.MULTILINE)))
 
 
 def say(text: str) -> None:

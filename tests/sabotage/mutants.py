@@ -20,6 +20,7 @@ SIMULATION = tuple(
     f"tests/simulation/test_simulation.py::test_no_fault_loses_or_doubles_a_window_and_everything_comes_to_rest[{first}]"
     for first in (0, 25, 50, 75)
 )
+AUDIT = ("tests/store/test_audit.py", "-k", "sqlite")
 ENGINE = ("tests/engine", "-k", "sqlite")
 
 
@@ -400,5 +401,78 @@ MUTANTS = (
         "instants of a token are taken as the library takes them",
         (("src/duly/api/auth/jwt.py", "if not all(_is_instant(at) for at in (exp, iat, nbf)):", "if False:"),),
         (("tests/api/test_jwt.py", "-k", "bad_tokens"),),
+    ),
+    Mutant(
+        "term-unchecked",
+        "a fire is not asked whether its instance still leads",
+        _queries(
+            "sqlite", ("hold_term",), "WHERE role = :role AND session = :session AND term = :term", "WHERE role = :role"
+        ),
+        (("tests/engine/test_election.py", "-k", "sqlite"), (CONTRACT[0], "-k", "sqlite-memory and Electing")),
+    ),
+    Mutant(
+        "leader-trusts-for-ever",
+        "a leader that cannot renew goes on believing that it leads",
+        (
+            (
+                "src/duly/engine/election.py",
+                " or self._clock.steady() >= self._trusted_until:\n            return None",
+                ":\n            return None",
+            ),
+        ),
+        (("tests/engine/test_election.py", "-k", "sqlite"),),
+    ),
+    Mutant(
+        "lead-not-handed-over",
+        "a leader that stops lets its lease run out",
+        (("src/duly/engine/election.py", "        await self._store.release_lease(LEADER, led.session)\n", ""),),
+        (("tests/engine/test_election.py", "-k", "sqlite"),),
+    ),
+    Mutant(
+        "audit-misses-doubles",
+        "an audit takes two rows of a window for one",
+        (("src/duly/core/rules/auditing.py", "            if len(told) > 1:", "            if len(told) > 2:"),),
+        (AUDIT,),
+    ),
+    Mutant(
+        "audit-misses-gaps",
+        "an audit does not look for windows without a row",
+        (
+            (
+                "src/duly/core/rules/auditing.py",
+                "                    missed.append(window)\n",
+                "                    pass\n",
+            ),
+        ),
+        (AUDIT,),
+    ),
+    Mutant(
+        "audit-believes-ids",
+        "an audit does not compare a row's id with its window",
+        (
+            (
+                "src/duly/core/rules/auditing.py",
+                "if alone and row.id != window_run_id(life.schedule_id, window):",
+                "if False:",
+            ),
+        ),
+        (AUDIT,),
+    ),
+    Mutant(
+        "no-sync-per-commit",
+        "a commit is answered before the disk has it",
+        (("src/duly/store/sqlite/connecting.py", '("synchronous", "FULL")', '("synchronous", "NORMAL")'),),
+        (("tests/chaos/test_harness.py", "-k", "s03"),),
+    ),
+    Mutant(
+        "no-guard-in-a-fleet",
+        "the end of an attempt is written whoever holds the run by now, in real processes",
+        _queries(
+            "sqlite", ("complete_runs", "finish_runs"), " AND r.fence = done.fence AND r.claimed_by IS done.session", ""
+        )
+        + _queries(
+            "sqlite", ("lock_runs", "return_runs", "finish_runs"), " AND fence = :fence AND claimed_by IS :session", ""
+        ),
+        (("chaos", "--rows", "F07", "--store", "sqlite", "--repeat", "8", "--seed", "1"),),
     ),
 )
