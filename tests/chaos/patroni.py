@@ -196,7 +196,7 @@ async def switch_over(trial: Trial, cluster: Cluster) -> None:
     request = urllib.request.Request(f"http://127.0.0.1:{old.rest}/switchover", data=body, method="POST")
     with await asyncio.to_thread(urllib.request.urlopen, request, timeout=60):
         await wait_for(lambda: new.is_("primary"), "the other to write", cluster)
-    await _works(trial, began)
+    await trial.works_again(began)
     await cluster.is_whole()
 
 
@@ -211,7 +211,7 @@ async def fail_over(trial: Trial, cluster: Cluster) -> None:
     began = time.time()
     old.kill()
     await wait_for(lambda: new.is_("primary"), "the other to write", cluster)
-    await _works(trial, began)
+    await trial.works_again(began)
     await asking
     old.replication.heal()
     old.start()
@@ -231,7 +231,7 @@ async def cut_from_etcd(trial: Trial, cluster: Cluster) -> None:
     if on_old and on_old[-1] > on_new[0]:
         trial.figures.findings.append(f"both sides accepted writes for {on_old[-1] - on_new[0]:.3f} s")
     trial.figures.remarks["s between the last write there and the first here"] = round(on_new[0] - on_old[-1], 2)
-    await _works(trial, began)
+    await trial.works_again(began)
     old.etcd.heal()
     await cluster.is_whole()
 
@@ -252,7 +252,7 @@ async def cancel_the_wait(trial: Trial, cluster: Cluster) -> None:
             os.kill(pid, signal.SIGCONT)
     healed = time.time()
     await asking
-    await _works(trial, healed)
+    await trial.works_again(healed)
     if not ended:
         trial.figures.findings.append("nobody waited for the standby: the row is void")
     trial.figures.remarks["waits ended"] = trial.figures.remarks.get("waits ended", 0) + ended
@@ -268,19 +268,15 @@ def _end_waiting(node: Node) -> int:
     return len(found)
 
 
-async def _works(trial: Trial, since: float) -> None:
-    """Wait until work goes on. A store that lost commits has gone back: firing holds until an operator has chosen."""
-
-    async def works() -> bool:
+async def operate(trial: Trial) -> None:
+    """Do what an operator does: a store that lost commits has gone back, and firing holds until somebody has chosen."""
+    while True:
         with suppress(DulyError):
             if (await trial.client.firing.state()).restored_at is not None:
                 remarks = trial.figures.remarks
                 remarks["losses noticed, firing held"] = remarks.get("losses noticed, firing held", 0) + 1
                 await trial.client.firing.resume("fire")
-        return any(line["at"] > since for line in trial.fleet.ledger("end"))
-
-    await trial.wait_for(works, "work to go on")
-    await trial.works_again(since)
+        await asyncio.sleep(0.5)
 
 
 @contextmanager
@@ -328,11 +324,13 @@ async def strike(row: tuple[str, str, bool, Any], times: int, seed: str) -> dict
         await cluster.start()
         began = time.monotonic()
         async with open_trial(Setting(may_lose=not synchronous), cluster.url, f"{seed}/{id}", None) as trial:
+            operator = asyncio.create_task(operate(trial))
             for _ in range(times):
                 await act(trial, cluster)
                 await trial.comes_to_rest()
                 trial.figures.repetitions += 1
             await trial.judge()
+            operator.cancel()
             figures = trial.figures
     shutil.rmtree(folder, ignore_errors=True)
     verdict = {"verdict": "FAILED", "why": figures.findings[:20]} if figures.findings else {"verdict": "ok"}
