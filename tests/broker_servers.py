@@ -1,12 +1,14 @@
-"""The brokers that targets are tested against: RabbitMQ and NATS as processes, Kafka and SQS inside this one."""
+"""The brokers that targets are tested against: RabbitMQ and NATS as processes, and a Kafka that is a mock of one."""
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -149,16 +151,43 @@ def _reachable(program: str, folder: Path) -> str:
     return program
 
 
+# The mock cluster lives as long as its producer; the process ends when the pipe from the test does.
+_KAFKA = """
+import sys
+from confluent_kafka import Producer
+keeper = Producer({"test.mock.num.brokers": "1", "log_level": 0})
+brokers = keeper.list_topics(timeout=10).brokers.values()
+print(",".join(f"{broker.host}:{broker.port}" for broker in brokers), flush=True)
+sys.stdin.read()
+"""
+
+
+class KafkaCluster:
+    """A Kafka that speaks the protocol and keeps messages in memory; it can be frozen, not restarted."""
+
+    def __init__(self, process: subprocess.Popen[str], address: str) -> None:
+        self._process = process
+        self.address = address
+
+    def pause(self) -> None:
+        self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        self._process.send_signal(signal.SIGCONT)
+
+
 @contextmanager
-def kafka_cluster() -> Iterator[str]:
-    """Give the address of a Kafka inside this process that speaks the protocol and keeps messages in memory."""
-    try:
-        from confluent_kafka import Producer
-    except ImportError as error:
-        raise ServerAbsent("kafka", "the wheel confluent-kafka is not installed") from error
-    keeper = Producer({"test.mock.num.brokers": "1", "log_level": 0})
-    try:
-        brokers = keeper.list_topics(timeout=10).brokers.values()
-        yield ",".join(f"{broker.host}:{broker.port}" for broker in brokers)
-    finally:
-        del keeper
+def kafka_cluster() -> Iterator[KafkaCluster]:
+    """Give librdkafka's own mock of a Kafka, in a process of its own."""
+    if find_spec("confluent_kafka") is None:
+        raise ServerAbsent("kafka", "the wheel confluent-kafka is not installed")
+    with subprocess.Popen(
+        [sys.executable, "-c", _KAFKA], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        cluster = KafkaCluster(process, process.stdout.readline().strip())
+        try:
+            yield cluster
+        finally:
+            cluster.resume()
+            process.terminate()

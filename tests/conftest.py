@@ -10,7 +10,7 @@ from typing import TypeVar
 import pytest
 from hypothesis import settings
 
-from tests.broker_servers import RabbitServer, kafka_cluster, nats_server, rabbitmq_server
+from tests.broker_servers import KafkaCluster, RabbitServer, kafka_cluster, nats_server, rabbitmq_server
 from tests.servers import (
     NAMES,
     Server,
@@ -109,8 +109,8 @@ def nats() -> Iterator[Server]:
 
 
 @pytest.fixture(scope="session")
-def kafka() -> Iterator[str]:
-    """The address of a Kafka that lives in this process."""
+def kafka() -> Iterator[KafkaCluster]:
+    """A Kafka that speaks the protocol and keeps nothing."""
     yield from _server_of("kafka", kafka_cluster())
 
 

@@ -23,6 +23,8 @@ OURS: dict[str, tuple[str, str]] = {
     "redis": ("duly.targets.redis:RedisTarget", "redis"),
     "rediss": ("duly.targets.redis:RedisTarget", "redis"),
     "valkey": ("duly.targets.redis:RedisTarget", "redis"),
+    "kafka": ("duly.targets.kafka:KafkaTarget", "kafka"),
+    "kafkas": ("duly.targets.kafka:KafkaTarget", "kafka"),
 }
 """Scheme → (where the class is, the extra that installs what it needs)."""
 

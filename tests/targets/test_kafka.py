@@ -1,0 +1,109 @@
+"""Kafka as a target: the contract, on the mock cluster that speaks its protocol."""
+
+import itertools
+from collections.abc import Iterator
+
+import pytest
+from aiokafka import AIOKafkaConsumer, ConsumerRecord
+
+from duly.core.errors import ConfigurationError
+from duly.targets.kafka import KafkaTarget
+from duly.targets.registering import make_target
+from duly.targets.target import Confirmed, Refused
+from duly.testing.contract.target import Received, TestTarget, TestTargetAway, message
+from tests.broker_servers import KafkaCluster
+
+__all__ = ["TestTarget", "TestTargetAway"]
+
+_numbers = itertools.count(1)
+
+
+class KafkaPlace:
+    """One topic of a Kafka."""
+
+    def __init__(self, cluster: KafkaCluster) -> None:
+        self.cluster = cluster
+        self.topic = f"reports-{next(_numbers)}"
+
+    def make(self) -> KafkaTarget:
+        return KafkaTarget("reports", f"kafka://{self.cluster.address}?topic={self.topic}")
+
+    async def received(self) -> list[Received]:
+        return [Received(_header(one, "duly-run-id"), _header(one, "duly-type"), one.value) for one in await self.all()]
+
+    async def all(self) -> list[ConsumerRecord]:
+        """In the order of each partition; the tests of one key see the order of all."""
+        consumer = AIOKafkaConsumer(self.topic, bootstrap_servers=self.cluster.address, auto_offset_reset="earliest")
+        await consumer.start()
+        try:
+            ends = await consumer.end_offsets(consumer.assignment())
+            found: list[ConsumerRecord] = []
+            while len(found) < sum(ends.values()):
+                for records in (await consumer.getmany(timeout_ms=1000)).values():
+                    found += records
+            return found
+        finally:
+            await consumer.stop()
+
+    async def stop(self) -> None:
+        self.cluster.pause()
+
+    async def start(self) -> None:
+        self.cluster.resume()
+
+
+def _header(record: ConsumerRecord, name: str) -> str:
+    return dict(record.headers)[name].decode()
+
+
+@pytest.fixture
+def place(kafka: KafkaCluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[KafkaPlace]:
+    # A frozen server is found out by waiting; less of that is enough here.
+    monkeypatch.setattr("duly.targets.kafka.CONFIRM_WITHIN", 2.0)
+    monkeypatch.setattr("duly.targets.kafka.CONNECT_WITHIN", 1.0)
+    yield KafkaPlace(kafka)
+
+
+async def test_a_message_has_the_schedules_key_and_carries_its_ids(place: KafkaPlace):
+    target = place.make()
+    assert await target.send([message(format="cloudevents-binary")]) == [Confirmed()]
+    await target.close()
+    [one] = await place.all()
+    assert one.key == b"report"
+    assert _header(one, "ce_id") == _header(one, "duly-run-id") == message().id
+    assert _header(one, "ce_source") == "/duly/schedules/report"
+    assert _header(one, "content-type") == "application/json"
+
+
+async def test_messages_of_one_key_share_a_partition(place: KafkaPlace):
+    target = place.make()
+    await target.send([message(number, key=f"key-{number % 5}") for number in range(1, 41)])
+    await target.close()
+    homes: dict[bytes, set[int]] = {}
+    for one in await place.all():
+        homes.setdefault(one.key, set()).add(one.partition)
+    assert len(homes) == 5
+    assert all(len(partitions) == 1 for partitions in homes.values())
+
+
+async def test_a_message_that_is_too_large_is_refused_and_the_others_are_not(place: KafkaPlace):
+    target = place.make()
+    large = message(2, payload=f'"{"x" * 1_100_000}"')
+    verdicts = await target.send([message(1), large, message(3)])
+    await target.close()
+    assert [type(verdict) for verdict in verdicts] == [Confirmed, Refused, Confirmed]
+    assert "bytes are more than the topic" in str(verdicts[1])
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        ("topic=a/b", "topic is 'a/b'; expected 1 to 249 letters"),
+        ("largest=many", "largest is 'many'; expected a number of bytes"),
+        ("sasl=MAGIC", "sasl is 'MAGIC'; expected one of PLAIN"),
+        ("colour=red", "'colour', which is not known"),
+    ],
+)
+def test_words_that_are_not_known_are_refused(words: str, said: str):
+    with pytest.raises(ConfigurationError, match=said):
+        make_target("reports", f"kafka://localhost:9092?{words}")
