@@ -1,7 +1,6 @@
 """Kafka as a target: the contract, on the mock cluster that speaks its protocol."""
 
 import itertools
-from collections.abc import Iterator
 
 import pytest
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
@@ -53,15 +52,15 @@ class KafkaPlace:
 
 
 def _header(record: ConsumerRecord, name: str) -> str:
-    return dict(record.headers)[name].decode()
+    return str(dict(record.headers)[name], "utf-8")
 
 
 @pytest.fixture
-def place(kafka: KafkaCluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[KafkaPlace]:
+def place(kafka: KafkaCluster, monkeypatch: pytest.MonkeyPatch) -> KafkaPlace:
     # A frozen server is found out by waiting; less of that is enough here.
     monkeypatch.setattr("duly.targets.kafka.CONFIRM_WITHIN", 2.0)
     monkeypatch.setattr("duly.targets.kafka.CONNECT_WITHIN", 1.0)
-    yield KafkaPlace(kafka)
+    return KafkaPlace(kafka)
 
 
 async def test_a_message_has_the_schedules_key_and_carries_its_ids(place: KafkaPlace):

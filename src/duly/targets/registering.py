@@ -25,6 +25,11 @@ OURS: dict[str, tuple[str, str]] = {
     "valkey": ("duly.targets.redis:RedisTarget", "redis"),
     "kafka": ("duly.targets.kafka:KafkaTarget", "kafka"),
     "kafkas": ("duly.targets.kafka:KafkaTarget", "kafka"),
+    "sqs": ("duly.targets.sqs:SqsTarget", "sqs"),
+    "celery+redis": ("duly.targets.celery:CeleryTarget", "celery"),
+    "celery+rediss": ("duly.targets.celery:CeleryTarget", "celery"),
+    "celery+amqp": ("duly.targets.celery:CeleryTarget", "celery"),
+    "celery+amqps": ("duly.targets.celery:CeleryTarget", "celery"),
 }
 """Scheme → (where the class is, the extra that installs what it needs)."""
 
