@@ -45,6 +45,7 @@ from duly.core.run import (
     Cancelled,
     Claim,
     Completed,
+    Dispatched,
     Failed,
     Hold,
     Lost,
@@ -106,7 +107,7 @@ from tests.differential.keys import KeysModel
 from tests.differential.lanes import LaneRow, LanesModel, UniqueRow
 from tests.differential.operating import OperatingModel, OperationRow
 from tests.differential.requesting import RequestsModel
-from tests.differential.steps import MessageRow, StepsModel
+from tests.differential.steps import NEVER, MessageRow, StepsModel
 from tests.differential.watching import WatchingModel
 from tests.differential.webhooks import WebhooksModel
 
@@ -188,7 +189,7 @@ class AttemptRow:
     error: str | None
     started_at: int | None
     ended_at: int
-    session: int
+    session: int | None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -849,7 +850,8 @@ class Model(
         """A run as people see it."""
         row: Any = self.runs.get(id) or self.history[id]
         is_open = id in self.runs
-        asleep = RunStatus.SUSPENDED if is_open and row.hold == Hold.SIGNAL else RunStatus.PENDING
+        waits = {Hold.SIGNAL: RunStatus.SUSPENDED, Hold.OUTSIDE: RunStatus.DISPATCHED}
+        asleep = waits.get(Hold(row.hold), RunStatus.PENDING) if is_open else RunStatus.PENDING
         waiting = RunStatus.RUNNING if is_open and row.claimed_by is not None else asleep
         waiting = RunStatus.CANCELLING if is_open and row.undo_at is not None else waiting
         session = row.claimed_by if is_open else row.session
@@ -1025,7 +1027,8 @@ class Model(
         touched: list[tuple[OpenRow, RunStatus | None]] = []
         for settlement in settlements:
             run = self.runs.get(settlement.claim.id)
-            if run is None or (run.fence, run.claimed_by) != (settlement.claim.fence, settlement.session):
+            held = run is not None and (run.claimed_by is not None or run.hold == 3)
+            if run is None or not held or (run.fence, run.claimed_by) != (settlement.claim.fence, settlement.session):
                 if not self._settled_already(settlement):
                     lost.append(settlement.claim.id)
                 continue
@@ -1068,6 +1071,8 @@ class Model(
                 run.hold = 5 if verdict.suspect else 0
             if isinstance(settlement.outcome, Suspended):
                 self._suspend(run, settlement.outcome)
+            if isinstance(settlement.outcome, Dispatched):
+                run.hold, run.due_at = 3, NEVER if run.timeout_ms is None else now + run.timeout_ms
             return None
         self._end(run, now, verdict.status, verdict.reason, verdict.error, verdict.result)
         return verdict.status
@@ -1085,7 +1090,40 @@ class Model(
                 return not outcome.fatal and attempt.outcome == ("timed_out" if outcome.timed_out else "failed")
             return _says_the_same(outcome, attempt.outcome, None)
         given_back = run is not None and run.fence == claim.fence and run.claimed_by is None
-        return given_back and isinstance(outcome, Released | Snoozed | Cancelled | Suspended)
+        return given_back and isinstance(outcome, Released | Snoozed | Cancelled | Suspended | Dispatched)
+
+    async def settle_answer(
+        self, run_id: str, fence: int, outcome: Outcome, *, rules: FireRules, retries: Mapping[str, Retry] = NO_RETRIES
+    ) -> Settled:
+        run = self._answerable(run_id, fence)
+        if run is not None:
+            claim = self._claim(run)
+            retry = (claim.definition and claim.definition.retry) or retries.get(claim.job)
+            retry = retry or Retry(rules.default_max_attempts)
+            return self._settle([Settlement(claim, run.claimed_by, outcome, retry)], self._clock.now())
+        ended, attempt = self.history.get(run_id), self.attempts.get((run_id, fence))
+        kept = ended is not None and ended.fence == fence and _says_the_same(outcome, ended.status, ended.reason)
+        if attempt is not None and isinstance(outcome, Failed):
+            kept |= not outcome.fatal and attempt.outcome == ("timed_out" if outcome.timed_out else "failed")
+        elif attempt is not None:
+            kept |= _says_the_same(outcome, attempt.outcome, None)
+        return Settled(self._clock.now(), {}, [] if kept else [run_id], 0)
+
+    async def begin_answer(self, run_id: str, fence: int) -> bool:
+        run = self._answerable(run_id, fence)
+        if run is None:
+            return False
+        now = run.started_at = self._clock.now()
+        if run.hold == 3:
+            run.due_at = NEVER if run.timeout_ms is None else now + run.timeout_ms
+        return True
+
+    def _answerable(self, run_id: str, fence: int) -> OpenRow | None:
+        run = self.runs.get(run_id)
+        if run is None or run.fence != fence or (run.claimed_by is None and run.hold != 3):
+            return None
+        definition = self._claim(run).definition
+        return run if definition is not None and definition.target.expects_answer else None
 
     def _end(
         self,
@@ -1244,7 +1282,17 @@ class Model(
                 )
         settled = self._settle(settlements, now)
         taken = [settlement.claim.id for settlement in settlements]
-        return Recovered(now, dead, taken, settled.ended, more=len(taken) >= limit)
+        ended, more = settled.ended, len(taken) >= limit
+        silent = sorted((run for run in self.runs.values() if run.hold == 3 and run.due_at <= now), key=_when_due)
+        settlements = []
+        for run in silent[:limit]:
+            claim = self._claim(run)
+            retry = (claim.definition and claim.definition.retry) or retries.get(claim.job)
+            late = Failed("it was delivered, and its receiver did not answer within the timeout", timed_out=True)
+            settlements.append(Settlement(claim, None, late, retry or Retry(rules.default_max_attempts)))
+        ended |= self._settle(settlements, now).ended
+        taken += [settlement.claim.id for settlement in settlements]
+        return Recovered(now, dead, taken, ended, more=more)
 
     def _why_lost(self, run: OpenRow, now: int, rules: FireRules) -> Outcome | None:
         if run.claimed_by is None:
@@ -1403,6 +1451,8 @@ def _says_the_same(outcome: Outcome, recorded: str, reason: str | None) -> bool:
             if recorded == RunStatus.FAILED:
                 return reason != Reason.LOST and (reason != Reason.TIMEOUT or timed_out)
             return recorded == ("timed_out" if timed_out else "failed")
+        case Dispatched():
+            return True
         case Lost():
             return recorded == "lost" or (recorded == RunStatus.FAILED and reason == Reason.LOST)
         case _:
@@ -1414,3 +1464,7 @@ def _unknown(report: Report) -> Claim:
         id=report.run_id, job="", kind="", queue="", attempt=0, max_attempts=0, fence=report.fence, payload=None,
         schedule_id=None, revision=None, window_at=None, due_at=0, fired_at=0, lane=None, timeout_ms=None, tenant="",
     )  # fmt: skip
+
+
+def _when_due(run: OpenRow) -> int:
+    return run.due_at

@@ -22,7 +22,18 @@ from duly.core.rules import editing
 from duly.core.rules.editing import Change
 from duly.core.rules.firing import FireRules
 from duly.core.rules.suspects import Room
-from duly.core.run import Cancelled, Claim, Completed, Failed, Outcome, Released, RunStatus, Snoozed, Suspended
+from duly.core.run import (
+    Cancelled,
+    Claim,
+    Completed,
+    Dispatched,
+    Failed,
+    Outcome,
+    Released,
+    RunStatus,
+    Snoozed,
+    Suspended,
+)
 from duly.core.schedule import Definition, Facts, Schedule, Target, TargetKind
 from duly.core.steps import Step, StepKind, StepStatus
 from duly.core.switch import Backlog, FiringState
@@ -69,8 +80,9 @@ from tests.differential.model import Model
 MARKS: tuple[dict[str, str], ...] = ({}, {}, {"#t": "null"}, {"#t": "null", "n": "5"}, {"n": "7", "ü": '"ä"'})
 WANTED = (wanted_tag("t"), *parse_attributes("n:5,n:gte:6,n:ne:5,n:lt:x"))
 JOBS = ("a", "b", "topic:t.one", "workflow:w")
-KNOWN = (*JOBS, ANY_TOPIC)
-TARGETS = (Target(TargetKind.JOB, "a"), Target(TargetKind.JOB, "b"), Target(TargetKind.TOPIC, "t.one"))
+OUT = Target(TargetKind.QUEUE, "out", '{"kind":"queue","name":"out","expect":"ack"}')
+KNOWN = (*JOBS, ANY_TOPIC, OUT.handler)
+TARGETS = (Target(TargetKind.JOB, "a"), Target(TargetKind.JOB, "b"), Target(TargetKind.TOPIC, "t.one"), OUT)
 MANY = 1000
 LEASE_MS = 15_000
 
@@ -531,8 +543,25 @@ class Script:
             self._suspension(claim),
             self._suspension(claim),
         ]
+        if claim.job == OUT.handler:
+            outcomes += [Dispatched()] * 8
         retry = Retry(2, delay=self._draw.choice((0, 2)))
         return Settlement(claim, session, self._draw.choice(outcomes), retry)
+
+    def answer(self) -> Operation | None:
+        """A receiver outside tells of a run, early, in time, late, twice, or with a fence that was never given."""
+        draw = self._draw
+        claims = [claim for claim, _ in self._claims if not self._lost_then_cancelled(claim)]
+        sent = [claim for claim in claims if claim.job == OUT.handler] or claims
+        if not sent:
+            return None
+        claim, rules = draw.choice(sent[-6:]), self._rules
+        id, fence = claim.id, draw.choice((claim.fence, claim.fence, claim.fence, claim.fence + 1))
+        if draw.random() < 0.2:
+            return Operation(f"begin {id} fence {fence}", lambda store: store.begin_answer(id, fence))
+        outcome = draw.choice((Completed("1"), Failed("no luck"), Failed("hopeless", fatal=True)))
+        call = lambda store: store.settle_answer(id, fence, outcome, rules=rules)
+        return Operation(f"answer {id} fence {fence} {outcome}", call)
 
     def _lost_then_cancelled(self, claim: Claim) -> bool:
         """Taken by recovery, then cancelled: the SQL stores cannot tell by whom, and it makes no difference."""
@@ -1000,6 +1029,7 @@ _WEIGHTS: list[tuple[Callable[[Script], Operation | None], int]] = [
     (Script.claim, 12),
     (Script.settle, 14),
     (Script.settle_late, 4),
+    (Script.answer, 6),
     (Script.redrive, 5),
     (Script.acknowledge, 2),
     (Script.put_on_dead, 2),

@@ -26,6 +26,12 @@ BODIES: Mapping[str, Mapping[str, tuple[str, Any]]] = {
             {"session": SESSION, "runId": RUN_ID, "fence": 1, "error": "no such user", "fatal": True},
         ),
     },
+    "answerStarted": {"begun": ("With the fence of the message", {"fence": 1})},
+    "answerCompleted": {"result": ("With a result", {"fence": 1, "result": {"sent": 3}})},
+    "answerFailed": {
+        "again": ("To be delivered again", {"fence": 1, "error": "no route to host"}),
+        "fatal": ("For good", {"fence": 1, "error": "no such user", "fatal": True}),
+    },
     "releaseRuns": {
         "stop": ("The worker stops", {"session": SESSION}),
         "snooze": (
@@ -92,4 +98,7 @@ ANSWERS: Mapping[str, Any] = {
     "completeRun": {"runId": RUN_ID, "status": "completed"},
     "failRun": {"runId": RUN_ID, "status": "pending"},
     "releaseRuns": {"released": 1},
+    "answerStarted": {"runId": RUN_ID, "status": "dispatched"},
+    "answerCompleted": {"runId": RUN_ID, "status": "completed"},
+    "answerFailed": {"runId": RUN_ID, "status": "pending"},
 }

@@ -83,7 +83,7 @@ CODES: Mapping[str, tuple[Kind, str]] = {
     "UNIQUE_KEY_IN_USE": (CONFLICT, "Another run has the unique key; `existingId` is its id."),
     "LEASE_LOST": (
         STALE_ATTEMPT,
-        "The session has ended, or the run is not in its hands any more; nothing was changed.",
+        "The session has ended, or the run is not in its hands or awaits no such answer any more; nothing was changed.",
     ),
     "CONFLICT": (CONFLICT, "The present state does not allow it."),
     "SCHEDULE_REVISION_STALE": (STALE, "It was changed since it was read; `revision` is the present one."),

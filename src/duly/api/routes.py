@@ -28,6 +28,7 @@ from .matching import meant
 from .operations import controlling, runs, schedules
 from .replies import Reply
 from .route import SCHEDULE_CODES, TIMING_CODES, Route
+from .route_answers import ANSWERS
 from .route_apply import APPLY
 from .route_audit import AUDIT
 from .route_calendars import CALENDARS
@@ -353,6 +354,7 @@ ROUTES: tuple[Route, ...] = (
         answer=RunAnswer,
         codes=("CONFLICT",),
     ),
+    *ANSWERS,
     *DEAD_LETTERS,
     *CALENDARS,
     INSTANCES,

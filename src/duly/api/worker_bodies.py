@@ -82,6 +82,27 @@ class FailBody(Base):
     retry_policy: Annotated[RetryPolicy | UnsetType, told("That of the job; a schedule's own comes before it.")] = UNSET
 
 
+class StartedBody(Base):
+    """A receiver has begun with a run that was delivered to it."""
+
+    fence: Fence
+
+
+class DoneBody(Base):
+    """A receiver did what a run that was delivered to it asks for."""
+
+    fence: Fence
+    result: Annotated[Any, told("Any JSON value, up to 256 KiB; null if absent.")] = UNSET
+
+
+class NotDoneBody(Base):
+    """A receiver could not do it."""
+
+    fence: Fence
+    error: Annotated[str, Meta(min_length=1, max_length=4096, description="What went wrong, for people.")]
+    fatal: Annotated[bool | UnsetType, told("It must not be tried again.")] = UNSET
+
+
 class ReleaseBody(Base):
     """One run that is given back untried, or with the session alone all it holds, and its end."""
 

@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 
 from duly.core.errors import TopicInvalid, ValidationFailed
-from duly.core.outside import QUEUES
+from duly.core.outside import EXPECT_ANSWER, QUEUES
 from duly.core.policy import Overlap, choose
 from duly.core.schedule import DEFAULT_QUEUE, Definition, Target, TargetKind
 from duly.core.timing.refusal import shortened
 from duly.engine.registry import check_job_name
 from duly.targets.delivering import DELIVERY_RETRY
-from duly.targets.envelope import EXPECT, Format
+from duly.targets.envelope import Format
 
 from .checking import check_kind, check_truth
 
@@ -100,12 +100,12 @@ def _outside(target: Mapping[str, Any], topic: str | None) -> Target:
 def _check_words(target: Mapping[str, Any]) -> None:
     if target.get("format") is not None:
         choose(Format, target["format"], "target.format")
-    if target.get("expect") not in (None, EXPECT):
+    if target.get("expect") not in (None, EXPECT_ANSWER):
         raise ValidationFailed(
-            f"target.expect is {shortened(target['expect'])}; expected {EXPECT!r}, or leave it out",
+            f"target.expect is {shortened(target['expect'])}; expected {EXPECT_ANSWER!r}, or leave it out",
             field="target.expect",
             got=target["expect"],
-            expected=EXPECT,
+            expected=EXPECT_ANSWER,
         )
     if target.get("ordered") is not None:
         check_truth(target["ordered"], "target.ordered")

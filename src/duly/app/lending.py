@@ -162,6 +162,31 @@ class Lending:
         run = await self._store.get_run(run_id)
         return RunStatus.PENDING if run is None else run.status
 
+    async def answer(self, run_id: str, fence: int, outcome: Outcome | None) -> RunStatus:
+        """Keep what the receiver of a delivered run says: that it has begun (None), or how it ended.
+
+        Answers what that made of the run; ``LeaseLost`` if the fence is not that of a run whose answer is awaited.
+        """
+        ended: dict[str, RunStatus] = {}
+        if outcome is None:
+            lost = not await self._store.begin_answer(run_id, fence)
+        else:
+            retries = {handler.name: handler.retry for handler in self._registry if handler.retry is not None}
+            settled = await self._store.settle_answer(
+                run_id, fence, outcome, rules=self._settings.fire_rules, retries=retries
+            )
+            lost, ended = bool(settled.lost), settled.ended
+        if lost:
+            raise LeaseLost(
+                f"run {run_id} awaits no answer with fence {fence}: it was answered before, its time was over, or it"
+                " was sent anew; nothing was changed",
+                run_id=run_id,
+            )
+        self.changed("runs")
+        self._on_ended(ended)
+        run = await self._store.get_run(run_id)
+        return RunStatus.PENDING if run is None else run.status
+
     async def close(self, session: int) -> int:
         """End the session: what it holds goes to others at once; answer how many runs. Twice is fine."""
         released = await self._store.close_session(session)

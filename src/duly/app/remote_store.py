@@ -18,7 +18,19 @@ import msgspec
 from duly.core.errors import DulyError, Invalid, LeaseLost, OutcomeUnknown, StoreError, StoreUnavailable
 from duly.core.policy import Retry
 from duly.core.rules.suspects import ONE, Room
-from duly.core.run import Cancelled, Claim, Completed, Failed, Lost, Outcome, Released, RunStatus, Snoozed, Suspended
+from duly.core.run import (
+    Cancelled,
+    Claim,
+    Completed,
+    Dispatched,
+    Failed,
+    Lost,
+    Outcome,
+    Released,
+    RunStatus,
+    Snoozed,
+    Suspended,
+)
 from duly.runtime.clock import Clock
 from duly.store.values import Beat, Claimed, Held, Instance, Settled, Settlement
 
@@ -168,7 +180,7 @@ class RemoteStore:
     async def _report(self, settlement: Settlement) -> RunStatus:
         verb, words = _told(settlement.outcome, settlement.retry)
         report = {
-            "session": self._sessions.get(settlement.session, "1"),
+            "session": self._sessions.get(settlement.session or 0, "1"),
             "runId": settlement.claim.id,
             "fence": settlement.claim.fence,
         }
@@ -213,7 +225,7 @@ def _told(outcome: Outcome, retry: Retry) -> tuple[str, dict[str, Any]]:
             return "fail", words | {"retryPolicy": policy}
         case Snoozed(for_ms):
             return "release", {"snoozeSeconds": for_ms / 1000}
-        case Released() | Cancelled() | Lost() | Suspended():  # a workflow is not lent
+        case Released() | Cancelled() | Lost() | Suspended() | Dispatched():  # the last two are not lent
             return "release", {}
         case unknown:
             assert_never(unknown)

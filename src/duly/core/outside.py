@@ -17,6 +17,9 @@ WEBHOOK_HANDLER = "webhook:post"
 """One handler for all webhooks: their URLs are of the schedules, and without number."""
 
 WEBHOOK_QUEUE = "target:webhook"
+EXPECT_ANSWER = "ack"
+"""What the ``expect`` of a target says whose receivers answer."""
+
 RESERVED_NAME = "webhook"
 """A name that no target of the configuration may have, since webhooks wait in its queue."""
 

@@ -326,4 +326,9 @@ class Suspended:
     seen: int
 
 
-Outcome = Completed | Failed | Cancelled | Lost | Released | Snoozed | Suspended
+@dataclass(frozen=True, slots=True)
+class Dispatched:
+    """A receiver outside has it and will say how it ended, within the timeout of the run; the attempt is spent."""
+
+
+Outcome = Completed | Failed | Cancelled | Lost | Released | Snoozed | Suspended | Dispatched

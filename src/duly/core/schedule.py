@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from .ids import window_key
 from .instants import to_datetime
 from .naming import RestNames
-from .outside import WEBHOOK_HANDLER, WEBHOOK_QUEUE, queue_of_target
+from .outside import EXPECT_ANSWER, WEBHOOK_HANDLER, WEBHOOK_QUEUE, queue_of_target
 from .policy import CatchUp, Missed, Overlap, Retry
 from .timing import Every, Jitter, Once, Timing
 
@@ -74,6 +74,11 @@ class Target:
     def outside(self) -> bool:
         """Whether its runs are delivered, and not executed here."""
         return self.kind in _OUTSIDE
+
+    @property
+    def expects_answer(self) -> bool:
+        """Whether a run ends when its receiver says so, and not when it is delivered."""
+        return self.spec is not None and json.loads(self.spec).get("expect") == EXPECT_ANSWER
 
     @property
     def queue(self) -> str:

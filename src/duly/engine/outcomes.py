@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from duly.core.errors import Fatal, ValidationFailed
-from duly.core.run import Cancelled, Completed, Failed, Outcome, Snoozed, Suspended
+from duly.core.run import Cancelled, Completed, Dispatched, Failed, Outcome, Snoozed, Suspended
 
 ERROR_LIMIT = 4096
 _encode = msgspec.json.Encoder().encode
@@ -36,8 +36,8 @@ def outcome_of(value: Any, result_limit: int) -> Outcome:
     """Read a handler's return value."""
     if value is None:
         return _DONE
-    if isinstance(value, Suspended | Failed | Cancelled):
-        return value  # of a workflow, whose body is run for us
+    if isinstance(value, Suspended | Failed | Cancelled | Dispatched):
+        return value  # of a workflow, whose body is run for us, or of a delivery
     if isinstance(value, Snooze):
         return Snoozed(value.delay // timedelta(milliseconds=1))
     try:

@@ -142,10 +142,10 @@ class Claimed:
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """How an attempt ended, with the fence and session that guard the write."""
+    """How an attempt ended, with the fence and session that guard the write; no session: it was outside."""
 
     claim: Claim
-    session: int
+    session: int | None
     outcome: Outcome
     retry: Retry
 

@@ -9,7 +9,7 @@ from duly.core.audit import Ledger
 from duly.core.policy import Retry
 from duly.core.rules.firing import FireRules
 from duly.core.rules.suspects import ONE, Room
-from duly.core.run import RunStatus
+from duly.core.run import Outcome, RunStatus
 from duly.core.steps import Journal, Recorded
 
 from .journal import Record
@@ -86,6 +86,16 @@ class Claiming(Protocol):
         self, session: int, reports: Sequence[Report], *, rules: FireRules, retries: Mapping[str, Retry] = NO_RETRIES
     ) -> Settled:
         """Settle what a session tells that is not of this process; the rest of what a settle needs is looked up."""
+        ...
+
+    async def settle_answer(
+        self, run_id: str, fence: int, outcome: Outcome, *, rules: FireRules, retries: Mapping[str, Retry] = NO_RETRIES
+    ) -> Settled:
+        """Settle what a receiver outside says of a run whose target expects that; a stale or foreign fence is lost."""
+        ...
+
+    async def begin_answer(self, run_id: str, fence: int) -> bool:
+        """Keep that a receiver has begun, so that its time counts from now; False if the fence is not the run's."""
         ...
 
 

@@ -12,8 +12,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, assert_never
 
+from duly.core.outside import EXPECT_ANSWER
 from duly.core.policy import Retry
-from duly.core.run import Claim, Failed
+from duly.core.run import Claim, Dispatched, Failed
 from duly.core.schedule import Schedule
 from duly.engine.context import RunContext
 from duly.engine.outcomes import describe
@@ -55,6 +56,7 @@ class Surroundings:
 
 
 _WHOLE = Arguments(job="target", context="run", whole=None, fields={}, takes_rest=True)
+_DISPATCHED = Dispatched()
 _NO_SPEC: Mapping[str, Any] = {}
 
 
@@ -82,7 +84,7 @@ class Deliverer:
             outlet=self._outlet,
         )
 
-    async def _deliver(self, run: RunContext, **_: Any) -> Failed | None:
+    async def _deliver(self, run: RunContext, **_: Any) -> Failed | Dispatched | None:
         claim = run._claim
         if self._batcher is None:
             (verdict,) = await self._send([claim])
@@ -90,10 +92,10 @@ class Deliverer:
             verdict = await self._batcher.put(claim)
         return await self._outcome(verdict, claim)
 
-    async def _outcome(self, verdict: Verdict, claim: Claim) -> Failed | None:
+    async def _outcome(self, verdict: Verdict, claim: Claim) -> Failed | Dispatched | None:
         match verdict:
             case Confirmed():
-                return None
+                return _DISPATCHED if spec_of(claim).get("expect") == EXPECT_ANSWER else None
             case Refused(reason):
                 return Failed(f"{self._outlet.name} refused it: {reason}", fatal=True)
             case TryAgain(reason, retry_after):

@@ -10,15 +10,14 @@ from typing import Any
 
 import msgspec
 
+from duly.core.outside import EXPECT_ANSWER
+
 from .target import Message
 
 STRUCTURED = "application/cloudevents+json"
 JSON = "application/json"
 PLAIN_TYPE = "duly.run"
 """The type of a message whose schedule has no topic."""
-
-EXPECT = "ack"
-"""What a target says that has its runs answered."""
 
 _ENVELOPE_WORDS = frozenset({"kind", "name", "format", "expect", "headers", "ordered"})
 _encode = msgspec.json.Encoder().encode
@@ -58,7 +57,7 @@ class Departure:
     @property
     def expects_answer(self) -> bool:
         """Whether the run ends when its receiver says so, and not when it is delivered."""
-        return self.spec.get("expect") == EXPECT
+        return self.spec.get("expect") == EXPECT_ANSWER
 
 
 def message_of(departure: Departure) -> Message:

@@ -12,6 +12,7 @@ from duly.core.run import (
     Cancelled,
     Claim,
     Completed,
+    Dispatched,
     Failed,
     Lost,
     Outcome,
@@ -40,6 +41,7 @@ _OUTCOMES: Final[Mapping[type, str]] = {
     Released: "released",
     Snoozed: "snoozed",
     Suspended: "suspended",
+    Dispatched: "dispatched",
 }
 _ALWAYS: Final = (Completed, Failed)
 """Outcomes that are told of a job also while there are none: a rate needs a zero to begin with."""

@@ -12,6 +12,7 @@ from duly.core.rules.windows import fire_instant, within_end
 from duly.core.run import (
     Cancelled,
     Completed,
+    Dispatched,
     Failed,
     Lost,
     Outcome,
@@ -69,6 +70,7 @@ class PauseRequest:
 
 _CANCELLED = Finish(RunStatus.CANCELLED, Reason.CANCEL_REQUESTED)
 _SUSPENDED = Again(0, spends_attempt=False, error=None, outcome="suspended")
+_DISPATCHED = Again(0, spends_attempt=True, error=None, outcome="dispatched")
 _RELEASED = Again(0, spends_attempt=False, error=None, outcome="released", suspect=None)
 
 
@@ -96,6 +98,8 @@ def settle(
             decision = Again(for_ms, spends_attempt=False, error=None, outcome="snoozed")
         case Suspended():
             decision = _SUSPENDED
+        case Dispatched():
+            decision = _DISPATCHED
         case unknown:
             assert_never(unknown)
     return _CANCELLED if cancel_requested and isinstance(decision, Again) else decision

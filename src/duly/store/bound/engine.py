@@ -8,7 +8,8 @@ from functools import partial
 from duly.core.policy import Retry
 from duly.core.rules.firing import FireRules
 from duly.core.rules.suspects import ONE, Room
-from duly.store.methods import claiming, firing, reporting, settling
+from duly.core.run import Outcome
+from duly.store.methods import answering, claiming, firing, reporting, settling
 from duly.store.values import NO_RETRIES, Claimed, Fired, Grab, Report, Settled, Settlement, Term
 
 from .base import Bound
@@ -90,3 +91,25 @@ class BoundClaiming(Bound):
         )
         self.driver.hint("runs")  # nobody here knows whether its queue was full
         return settled
+
+    async def settle_answer(
+        self, run_id: str, fence: int, outcome: Outcome, *, rules: FireRules, retries: Mapping[str, Retry] = NO_RETRIES
+    ) -> Settled:
+        settled = await self._write(
+            partial(
+                answering.settle_answer,
+                run_id=run_id,
+                fence=fence,
+                outcome=outcome,
+                rules=rules,
+                retries=retries,
+                definitions=self._definitions,
+            )
+        )
+        self.driver.hint("runs")
+        return settled
+
+    async def begin_answer(self, run_id: str, fence: int) -> bool:
+        return await self._write(
+            partial(answering.begin_answer, run_id=run_id, fence=fence, definitions=self._definitions)
+        )

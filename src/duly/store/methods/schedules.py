@@ -156,7 +156,7 @@ def read_schedules(ids: Sequence[str]) -> Program[list[Schedule]]:
     for row in rows:
         with suppress(UnreadableDefinition):
             found.append(read_schedule(row))
-    return found
+    return sorted(found, key=lambda schedule: schedule.id)
 
 
 def find_schedule(ref: str, tenant: str | None) -> Program[Schedule | None]:

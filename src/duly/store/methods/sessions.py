@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from duly.core.policy import Retry
 from duly.core.rules.firing import FireRules
-from duly.core.run import Cancelled, Claim, Failed, Lost, Outcome, Released
+from duly.core.run import Cancelled, Claim, Failed, Lost, Outcome, Released, RunStatus
 from duly.store.codec import decode_words, encode_words
 from duly.store.statements import Program, query
 from duly.store.values import Beat, Held, Instance, Lease, Recovered, Settlement
@@ -80,9 +80,27 @@ def take_lost(
         settlements.append(Settlement(claim, session, _OUTCOMES[why], retry))
     settled = yield from settle(now, settlements)
     taken = [claim.id for claim in claims if claim.id not in settled.lost]
-    return Recovered(now, [row[0] for row in dead], taken, settled.ended, more=len(rows) >= limit)
+    ended = settled.ended | (yield from _give_up_on_answers(now, limit, rules, retries, definitions, taken))
+    return Recovered(now, [row[0] for row in dead], taken, ended, more=len(rows) >= limit)
 
 
+def _give_up_on_answers(
+    now: int, limit: int, rules: FireRules, retries: Mapping[str, Retry], definitions: Definitions, taken: list[str]
+) -> Program[dict[str, RunStatus]]:
+    """Settle the runs whose receiver did not answer in time; they are told to ``taken``."""
+    rows = yield query("unanswered_runs", now=now, limit=limit)
+    if not rows:
+        return {}
+    claims = [read_claim(row) for row in rows]
+    yield from attach_definitions(claims, definitions)
+    settled = yield from settle(
+        now, [Settlement(claim, None, _UNANSWERED, retry_of(claim, rules, retries)) for claim in claims]
+    )
+    taken += [claim.id for claim in claims if claim.id not in settled.lost]
+    return settled.ended
+
+
+_UNANSWERED = Failed("it was delivered, and its receiver did not answer within the timeout", timed_out=True)
 _OUTCOMES: dict[str, Outcome] = {
     "session": Lost("the worker stopped sending heartbeats"),
     "deadline": Failed("the attempt passed its timeout and its worker did not report", timed_out=True),

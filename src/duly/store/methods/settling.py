@@ -1,8 +1,10 @@
 """The settle: attempts end, and only the newest attempt can end a run.
 
-Every write is guarded by (run, fence, session) and the guard locks the run's row. Where the end of a run moves its
-schedule (a lane, a one-shot, a failure count, an interval measured from completion) the cursor is locked first, in id
-order: a fire that sees the run still open holds its new run before we look for runs to release, so no wake-up is lost.
+Every write is guarded by (run, fence, session) and the guard locks the run's row. A run that awaits an answer from
+outside is in nobody's hands: there the session is None, and the guard asks for that hold. Where the end of a run moves
+its schedule (a lane, a one-shot, a failure count, an interval measured from completion) the cursor is locked first, in
+id order: a fire that sees the run still open holds its new run before we look for runs to release, so no wake-up is
+lost.
 The lane of a singleton key is locked likewise, after the cursors.
 """
 
@@ -16,6 +18,7 @@ from duly.core.rules.settling import settle as decide
 from duly.core.run import (
     Cancelled,
     Completed,
+    Dispatched,
     Failed,
     Hold,
     Lost,
@@ -162,6 +165,9 @@ def _decide_and_write(
             due_at, hold = now + verdict.after_ms, _HOLD[verdict.suspect]
             if isinstance(s.outcome, Suspended) and tops.get(id, 0) <= s.outcome.seen:
                 due_at, hold = NEVER if s.outcome.wake_at is None else s.outcome.wake_at, int(Hold.SIGNAL)
+            if isinstance(s.outcome, Dispatched):
+                due_at = NEVER if s.claim.timeout_ms is None else now + s.claim.timeout_ms
+                hold = int(Hold.OUTSIDE)
             returns.append((*guard, due_at, spent, hold))
         if verdict.error is not None:
             attempts.append((id, s.claim.fence, attempt, verdict.outcome, verdict.error, started_at, now, s.session))
@@ -183,11 +189,13 @@ def _really_lost(missing: Sequence[Settlement]) -> Program[list[str]]:
     guards = columns(("id", "fence", "session"), [(s.claim.id, s.claim.fence, s.session) for s in missing])
     rows = yield batch("settled_already", guards)
     left = {row[0]: row[1:] for row in rows}
-    return [s.claim.id for s in missing if s.claim.id not in left or not _wrote(s.outcome, *left[s.claim.id])]
+    return [s.claim.id for s in missing if s.claim.id not in left or not wrote(s.outcome, *left[s.claim.id])]
 
 
-def _wrote(outcome: Outcome, mark: str, word: str | None, reason: str | None) -> bool:
+def wrote(outcome: Outcome, mark: str, word: str | None, reason: str | None) -> bool:
     """Whether what is left of an attempt is what this outcome leaves; if not, recovery closed its fence before."""
+    if isinstance(outcome, Dispatched):
+        return True  # the answer came before the dispatch was written, or the dispatch was written before
     if mark == "returned":
         return isinstance(outcome, Cancelled | Released | Snoozed | Suspended)
     if mark == "ended" and word == RunStatus.CANCELLED:

@@ -27,6 +27,7 @@ import pytest
 pytest.register_assert_rewrite(*(f"{__name__}.{part.name}" for part in iter_modules(__path__)))
 
 from duly.testing.contract.access import Access, Crash  # noqa: E402  # after the line that lets pytest explain asserts
+from duly.testing.contract.answering import TestAnswers  # noqa: E402
 from duly.testing.contract.auditing import TestAuditing  # noqa: E402
 from duly.testing.contract.backfilling import TestBackfilling  # noqa: E402
 from duly.testing.contract.bulk import TestBulk, TestOperations  # noqa: E402
@@ -79,6 +80,7 @@ __all__ = [
     "Access",
     "Crash",
     "Dump",
+    "TestAnswers",
     "TestAuditTrail",
     "TestAuditing",
     "TestBackfilling",

@@ -5,6 +5,7 @@ WITH gone AS (
         AS n (id, fence, session, result, reason)
     WHERE r.id = n.id AND r.fence = coalesce(n.fence, (:fence::bigint[])[1])
       AND r.claimed_by IS NOT DISTINCT FROM coalesce(n.session, (:session::bigint[])[1])
+      AND (r.claimed_by IS NOT NULL OR r.hold = 3)
     RETURNING
         r.*, CASE WHEN r.cancel_at IS NULL THEN 'completed' ELSE 'cancelled' END AS status,
         CASE WHEN r.cancel_at IS NULL THEN n.reason ELSE 'cancel_requested' END AS reason,

@@ -6,6 +6,7 @@ WITH gone AS (
         :result::text[]
     ) AS n (id, fence, session, status, reason, error, result)
     WHERE r.id = n.id AND r.fence = n.fence AND r.claimed_by IS NOT DISTINCT FROM n.session
+    AND (r.claimed_by IS NOT NULL OR r.hold = 3)
     RETURNING r.*, n.status, n.reason, n.error, n.result
 ), kept AS (
     INSERT INTO duly_history (

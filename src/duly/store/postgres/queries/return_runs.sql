@@ -5,4 +5,5 @@ SET claimed_by = NULL, deadline_at = NULL, due_at = n.due_at, attempt = n.attemp
 FROM unnest(:id::uuid[], :fence::bigint[], :session::bigint[], :due_at::bigint[], :attempt::int[], :hold::smallint[])
     AS n (id, fence, session, due_at, attempt, hold)
 WHERE r.id = n.id AND r.fence = n.fence AND r.claimed_by IS NOT DISTINCT FROM n.session
+    AND (r.claimed_by IS NOT NULL OR r.hold = 3)
 RETURNING r.id::text

@@ -13,6 +13,7 @@ SELECT
     CASE WHEN r.cancel_at IS NULL THEN done.result END
 FROM done CROSS JOIN duly_runs AS r
 WHERE r.id = done.id AND r.fence = done.fence AND r.claimed_by IS done.session
+  AND (r.claimed_by IS NOT NULL OR r.hold = 3)
 ON CONFLICT DO NOTHING;
 
 WITH done (id, fence, session) AS (VALUES (:id, :fence, :session))
@@ -20,5 +21,6 @@ DELETE FROM duly_runs
 WHERE rowid IN (
     SELECT r.rowid FROM done CROSS JOIN duly_runs AS r
     WHERE r.id = done.id AND r.fence = done.fence AND r.claimed_by IS done.session
+  AND (r.claimed_by IS NOT NULL OR r.hold = 3)
 )
 RETURNING id, CASE WHEN cancel_at IS NULL THEN 'completed' ELSE 'cancelled' END

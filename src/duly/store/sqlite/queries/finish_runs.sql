@@ -15,8 +15,9 @@ SELECT
     CASE WHEN done.status = 'failed' AND r.schedule_id IS NULL THEN r.lane END
 FROM done CROSS JOIN duly_runs AS r
 WHERE r.id = done.id AND r.fence = done.fence AND r.claimed_by IS done.session
+  AND (r.claimed_by IS NOT NULL OR r.hold = 3)
 ON CONFLICT DO NOTHING;
 
 DELETE FROM duly_runs
-WHERE id = :id AND fence = :fence AND claimed_by IS :session
+WHERE id = :id AND fence = :fence AND claimed_by IS :session AND (claimed_by IS NOT NULL OR hold = 3)
 RETURNING id, :status
