@@ -72,6 +72,7 @@ from duly.store.codec import encode_body, encode_words, facts_row
 from duly.store.methods.changes import encode_fields
 from duly.store.methods.overview import read_place
 from duly.store.orders import encode_order
+from duly.store.seen import Minute, Outcomes
 from duly.store.values import (
     LEADER,
     NO_RETRIES,
@@ -504,7 +505,13 @@ class Model(
                 and where.status in (None, schedule.status)
                 and where.enabled in (None, schedule.enabled)
                 and (where.tag is None or where.tag in facts.tags)
-                and (not where.q or any(where.q.lower() in text.lower() for text in (facts.name, facts.key)))
+                and (
+                    not where.q
+                    or any(
+                        where.q.lower() in text.lower()
+                        for text in (facts.name, facts.key, facts.owner or "", *facts.tags)
+                    )
+                )
             )
 
         everything = [self._schedule(id) for id in sorted(self.facts) if after is None or id > after]
@@ -845,6 +852,39 @@ class Model(
             and all(wanted.fits(self._marks_of(run.id)) for wanted in where.marks)
         ]
         return Page(found[:limit], found[limit - 1].id if len(found) > limit else None)
+
+    async def recent_outcomes(self, schedule_ids: Sequence[str], *, each: int) -> dict[str, Outcomes]:
+        found = [self.facts[id] for id in schedule_ids if id in self.facts]
+        return {
+            facts.id: Outcomes(
+                tuple(
+                    self.history[id].status
+                    for id in sorted(self.history, reverse=True)
+                    if self.history[id].schedule_id == facts.id
+                )[:each],
+                min(each, sum(run.schedule_id == facts.id for run in self.runs.values())),
+            )
+            for facts in found
+            if self._sees(facts.tenant, facts.owner)
+        }
+
+    async def count_minutes(self, *, since: int, until: int, limit: int) -> list[Minute]:
+        def count(ids: Iterable[str], at: int) -> int:
+            return min(limit, sum(at <= int(id.replace("-", "")[:12], 16) < at + 60_000 for id in ids))
+
+        dead = [id for id, row in self.history.items() if row.status == "failed" and row.acked_at is None]
+        return [
+            Minute(at, count(self.history, at), count(self.runs, at), count(dead, at))
+            for at in range(since, until, 60_000)
+        ]
+
+    async def recent_lags(self, *, limit: int) -> list[int]:
+        newest = [self.history[id] for id in sorted(self.history, reverse=True)][:limit]
+        return [
+            max(0, row.fired_at - row.due_at)
+            for row in newest
+            if row.kind == "window" and row.status != "skipped" and row.attempt <= 1
+        ]
 
     def _run(self, id: str) -> Run:
         """A run as people see it."""

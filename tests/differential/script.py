@@ -306,6 +306,16 @@ class Script:
         ref, rules, tenant = self._draw.choice((schedule.id, schedule.key)), self._rules, schedule.facts.tenant
         return Operation(f"purge {ref}", lambda store: store.begin_purge(ref, new, rules=rules, tenant=tenant))
 
+    def look_back(self) -> Operation:
+        ids = [*self._draw.sample(sorted(self._model.facts), min(2, len(self._model.facts))), self._id()]
+        each, now = self._draw.choice((1, 3)), self._clock.now()
+        calls: tuple[Call, ...] = (
+            lambda store: store.recent_outcomes(ids, each=each),
+            lambda store: store.count_minutes(since=now - 600_000, until=now, limit=each),
+            lambda store: _sorted(store.recent_lags(limit=each)),
+        )
+        return Operation("look back", self._draw.choice(calls), writes=False)
+
     def look_ahead(self) -> Operation:
         tenant, owner = self._draw.choice((None, *self._tenants)), self._draw.choice((None, "ann"))
         call: Call = lambda store: store.list_upcoming(limit=3, tenant=tenant, owner=owner)
@@ -1013,6 +1023,10 @@ class Script:
         return self._draw.choice(ids) if ids else None
 
 
+async def _sorted(numbers: Awaitable[list[int]]) -> list[int]:
+    return sorted(await numbers)
+
+
 async def _without_id(state: Awaitable[FiringState]) -> FiringState:
     """Each store has an id of its own."""
     return replace(await state, store_id="")
@@ -1074,6 +1088,7 @@ _WEIGHTS: list[tuple[Callable[[Script], Operation | None], int]] = [
     (Script.backfill, 2),
     (Script.purge, 2),
     (Script.look_ahead, 1),
+    (Script.look_back, 2),
     (Script.look_at_operations, 1),
     (Script.purge_operations, 1),
     (Script.look_at_runs, 2),

@@ -165,4 +165,5 @@ def _recent(recent: Recent) -> RecentAnswer:
         "failed": recent.failed,
         "cancelled": recent.cancelled,
         "skipped": recent.skipped,
+        "missed": recent.missed,
     }

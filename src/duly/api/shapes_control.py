@@ -115,6 +115,7 @@ class RecentAnswer(TypedDict):
     failed: int
     cancelled: int
     skipped: Annotated[int, Meta(description="windows")]
+    missed: Annotated[int, Meta(description="those of the skipped that nobody fired in time")]
 
 
 class StatsAnswer(TypedDict):

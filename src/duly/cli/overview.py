@@ -58,7 +58,9 @@ def coming_table(items: list[Answer]) -> Table:
 
 def stats_sheet(found: Answer) -> Sheet:
     def lately(recent: dict[str, Any]) -> str:
-        parts = [f"{recent[name]} {name}" for name in ("fired", "completed", "failed", "cancelled", "skipped")]
+        parts = [
+            f"{recent[name]} {name}" for name in ("fired", "completed", "failed", "cancelled", "skipped", "missed")
+        ]
         return ", ".join(parts)
 
     rows = [

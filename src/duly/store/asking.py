@@ -18,6 +18,7 @@ from duly.core.schedule import Schedule
 from duly.core.switch import FiringState
 
 from .orders import NewOperation
+from .seen import Minute, Outcomes
 from .values import (
     Ahead,
     DeadFilter,
@@ -274,6 +275,18 @@ class Runs(Protocol):
 
     async def list_runs(self, where: RunFilter, *, limit: int, after: str | None = None) -> Page[Run]:
         """Answer one page, newest id first, without payloads and results."""
+        ...
+
+    async def recent_outcomes(self, schedule_ids: Sequence[str], *, each: int) -> dict[str, Outcomes]:
+        """Answer how the newest runs of some schedules ended, up to so many of each; of those that are found."""
+        ...
+
+    async def count_minutes(self, *, since: int, until: int, limit: int) -> list[Minute]:
+        """Count the runs and skipped rows of each minute from ``since`` to ``until``, each up to ``limit``."""
+        ...
+
+    async def recent_lags(self, *, limit: int) -> list[int]:
+        """Answer how many ms late windows fired, of the newest ``limit`` rows those that ended at their first try."""
         ...
 
 

@@ -277,7 +277,7 @@ class Matching:
 class Recent:
     """What became of runs and windows whose instant is not before ``since``; the newest, where there are many.
 
-    ``fired`` are all that were not skipped, ended or not.
+    ``fired`` are all that were not skipped, ended or not; ``missed`` those skipped because nobody fired them in time.
     """
 
     since: int
@@ -286,6 +286,7 @@ class Recent:
     failed: int = 0
     cancelled: int = 0
     skipped: int = 0
+    missed: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -326,6 +326,9 @@ PAGE_ENDS = {"owner": None, "after": None, "most": 10_000}
         ),
         ("count_trouble", {"late_before": NOW, "limit": 10_000}, "duly_history_dead"),
         ("longest_waiting", {"limit": 10_000}, "duly_runs_ready"),
+        ("recent_outcomes", ANYBODYS | {"ids": SOME, "each": 20}, "duly_history_schedule"),
+        ("count_minutes", {"since": NOW, "until": NOW + 600_000, "limit": 5000}, "duly_history_pkey"),
+        ("recent_lags", {"ahead": NOW, "limit": 1000}, "duly_history_pkey"),
         (
             "count_recent",
             {"day": NOW, "hour": NOW, "ahead": NOW + 86_400_000, "limit": 10_000},

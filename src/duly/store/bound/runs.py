@@ -9,7 +9,8 @@ from typing import Any
 from duly.core.rules.firing import FireRules
 from duly.core.run import Run
 from duly.core.schedule import Schedule
-from duly.store.methods import enqueueing, marking, runs
+from duly.store.methods import enqueueing, marking, overview, runs
+from duly.store.seen import Minute, Outcomes
 from duly.store.values import NewRequest, Page, RunFilter, Triggered
 
 from .base import Bound
@@ -57,3 +58,12 @@ class BoundRuns(Bound):
     async def list_runs(self, where: RunFilter, *, limit: int, after: str | None = None) -> Page[Run]:
         look = marking.list_marked if where.marks else runs.list_runs
         return await self._read(partial(look, where=where, limit=limit, after=after))
+
+    async def recent_outcomes(self, schedule_ids: Sequence[str], *, each: int) -> dict[str, Outcomes]:
+        return await self._read(partial(overview.recent_outcomes, ids=schedule_ids, each=each))
+
+    async def count_minutes(self, *, since: int, until: int, limit: int) -> list[Minute]:
+        return await self._read(partial(overview.count_minutes, since=since, until=until, limit=limit))
+
+    async def recent_lags(self, *, limit: int) -> list[int]:
+        return await self._read(partial(overview.recent_lags, limit=limit))

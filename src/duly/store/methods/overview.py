@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from duly.core.rules.forecasting import Stratum, cut
 from duly.core.schedule import Schedule
 from duly.store.narrowing import owned
+from duly.store.seen import Minute, Outcomes
 from duly.store.statements import Program, Row, query
 from duly.store.values import Ahead, Page, Recent, Stats
 
@@ -93,5 +96,25 @@ def _recent(rows: list[Row], now: int, limit: int, *, hour: bool) -> Recent:
     ended = [row for row in rows if row[0] != "open"]
     if sum(row[3] for row in ended) >= limit:
         since = max(since, min(int(row[4].replace("-", "")[:12], 16) for row in ended))
-    told = {name: counts.get(name, 0) for name in ("completed", "failed", "cancelled", "skipped")}
-    return Recent(since=since, fired=sum(told.values()) - told["skipped"] + counts["open"], **told)
+    told = {name: counts.get(name, 0) for name in ("completed", "failed", "cancelled")}
+    missed = counts.get("missed", 0)
+    skipped = counts.get("skipped", 0) + missed
+    return Recent(since=since, fired=sum(told.values()) + counts["open"], skipped=skipped, missed=missed, **told)
+
+
+def count_minutes(now: int, since: int, until: int, limit: int) -> Program[list[Minute]]:
+    """What there is of each minute; see ``Runs.count_minutes``."""
+    rows = yield query("count_minutes", since=since, until=until, limit=limit)
+    return [Minute(*row) for row in rows]
+
+
+def recent_lags(now: int, limit: int) -> Program[list[int]]:
+    """How late the newest windows fired; see ``Runs.recent_lags``."""
+    rows = yield query("recent_lags", ahead=now + DAY_MS, limit=limit)
+    return [row[0] for row in rows]
+
+
+def recent_outcomes(now: int, ids: Sequence[str], each: int) -> Program[dict[str, Outcomes]]:
+    """How the newest runs of some schedules ended; see ``Runs.recent_outcomes``."""
+    rows = yield owned("recent_outcomes", ids=list(ids), each=each)
+    return {id: Outcomes(tuple(ended.split(",")) if ended else (), open) for id, ended, open in rows}

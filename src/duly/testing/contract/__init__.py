@@ -36,7 +36,7 @@ from duly.testing.contract.catching_up import TestCatchingUp  # noqa: E402
 from duly.testing.contract.changes import TestAuditTrail  # noqa: E402
 from duly.testing.contract.children import TestChildren  # noqa: E402
 from duly.testing.contract.claiming import TestClaiming, TestEnqueueing  # noqa: E402
-from duly.testing.contract.control import TestComing, TestNamed, TestPurgingSchedules  # noqa: E402
+from duly.testing.contract.control import TestComing, TestLookingBack, TestNamed, TestPurgingSchedules  # noqa: E402
 from duly.testing.contract.dead import (  # noqa: E402
     TestDeadLetters,
     TestOnDead,
@@ -106,6 +106,7 @@ __all__ = [
     "TestListingQueues",
     "TestListingRuns",
     "TestListingSchedules",
+    "TestLookingBack",
     "TestNamed",
     "TestNewestFirst",
     "TestOnDead",

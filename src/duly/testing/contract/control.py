@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from duly.core.credential import Whose
 from duly.core.ids import bulk_run_id
 from duly.core.operation import Operation
 from duly.core.policy import Overlap
 from duly.core.schedule import Schedule
 from duly.core.timing import Every
 from duly.store.orders import CancelOrder, NewOperation, PauseOrder, PurgeOrder, ResumeOrder, TriggerOrder
+from duly.store.seen import Minute, Outcomes
 from duly.store.values import Matching, ScheduleFilter
 from duly.testing.contract.access import Access
 from duly.testing.contract.bulk import carry_out, step
@@ -136,6 +138,52 @@ class TestPurgingSchedules:
         new = NewOperation(id=trial.id(), order=PurgeOrder(), by="ann")
         assert await trial.store.begin_purge(put.id, new, rules=trial.rules) is None
         await trial.put("gone")
+
+
+class TestLookingBack:
+    async def test_the_newest_outcomes_of_some_schedules_are_told_at_once(self, trial: Trial) -> None:
+        busy, idle, other = [await trial.put(key, overlap=Overlap.ALLOW) for key in ("busy", "idle", "other")]
+        worker = await trial.worker()
+        for _ in range(3):
+            await trial.trigger(busy)
+            await worker.complete(await worker.claim_one())
+            trial.clock.move(seconds=1)
+        await trial.trigger(busy)
+        await worker.fail(await worker.claim_one(), fatal=True)
+        trial.clock.move(seconds=1)
+        await trial.trigger(busy)
+        await trial.trigger(other)
+        told = await trial.store.recent_outcomes([busy.id, idle.id, trial.id()], each=3)
+        assert told == {busy.id: Outcomes(("failed", "completed", "completed"), 1), idle.id: Outcomes()}
+        mine = trial.store.seen_by(Whose("", "ann"))
+        assert await mine.recent_outcomes([busy.id], each=3) == {}
+
+    async def test_each_minute_is_counted_up_to_a_limit(self, trial: Trial) -> None:
+        worker = await trial.worker()
+        begun = trial.clock.now() // 60_000 * 60_000
+        await trial.enqueue(max_attempts=1)
+        await worker.fail(await worker.claim_one())
+        trial.clock.move(minutes=2)
+        for _ in range(3):
+            await trial.enqueue()
+        await worker.complete((await worker.claim())[0])
+        told = await trial.store.count_minutes(since=begun, until=begun + 180_000, limit=9)
+        assert told == [Minute(begun, 1, 0, 1), Minute(begun + 60_000, 0, 0, 0), Minute(begun + 120_000, 1, 2, 0)]
+        few = await trial.store.count_minutes(since=begun + 120_000, until=begun + 180_000, limit=1)
+        assert few == [Minute(begun + 120_000, 1, 1, 0)]
+
+    async def test_how_late_windows_fired_is_told_of_the_newest(self, trial: Trial) -> None:
+        await trial.put("often", Every("1m"))
+        worker = await trial.worker()
+        begun = trial.clock.now() // 60_000 * 60_000
+        for late in (1500, 0):
+            begun += 60_000
+            trial.clock.move(milliseconds=begun + late - trial.clock.now())
+            await trial.fire()
+            await worker.complete(await worker.claim_one())
+        await trial.enqueue()
+        await worker.complete(await worker.claim_one())
+        assert sorted(await trial.store.recent_lags(limit=10)) == [0, 1500]
 
 
 class TestComing:

@@ -8,7 +8,10 @@ span AS (
         rpad(lpad(to_hex(:ahead::bigint), 12, '0'), 32, '0')::uuid AS ahead
 ),
 ended AS (
-    SELECT h.id, h.status, coalesce(h.windows, 1) AS many FROM duly_history AS h
+    SELECT
+        h.id, coalesce(h.windows, 1) AS many,
+        CASE WHEN h.status = 'skipped' AND h.reason IN ('missed', 'too_late') THEN 'missed' ELSE h.status END AS status
+    FROM duly_history AS h
     WHERE h.id >= (SELECT day FROM span) AND h.id < (SELECT ahead FROM span)
     ORDER BY h.id DESC
     LIMIT :limit::bigint

@@ -21,6 +21,7 @@ WHERE s.deleted_at IS NULL
   AND (:enabled::boolean IS NULL OR (s.paused_at IS NULL) = :enabled::boolean)
   AND (:status::text IS NULL OR c.status = :status::text)
   AND (:tag::text IS NULL OR s.tags::jsonb ? :tag::text)
-  AND (:q::text IS NULL OR s.name ILIKE :q::text OR s.key ILIKE :q::text)
+  AND (:q::text IS NULL OR s.name ILIKE :q::text OR s.key ILIKE :q::text OR s.owner ILIKE :q::text
+    OR (s.tags <> '[]' AND EXISTS (SELECT FROM jsonb_array_elements_text(s.tags::jsonb) AS t WHERE t ILIKE :q::text)))
 ORDER BY s.id
 LIMIT :limit::bigint

@@ -7,7 +7,10 @@ span (day, hour, ahead) AS (
         printf('%08x-%04x', :ahead >> 16, :ahead & 65535)
 ),
 ended AS MATERIALIZED (
-    SELECT h.id, h.status, coalesce(h.windows, 1) AS many FROM duly_history AS h
+    SELECT
+        h.id, coalesce(h.windows, 1) AS many,
+        CASE WHEN h.status = 'skipped' AND h.reason IN ('missed', 'too_late') THEN 'missed' ELSE h.status END AS status
+    FROM duly_history AS h
     WHERE h.id >= (SELECT day FROM span) AND h.id < (SELECT ahead FROM span)
     ORDER BY h.id DESC
     LIMIT :limit

@@ -1,9 +1,7 @@
 -- Differs from postgres: walks from id to id along the index that fits the filters given, and stops at the limit.
 WITH RECURSIVE
 asked (tenant) AS MATERIALIZED (
-    SELECT :tenant WHERE :tenant IS NOT NULL
-    UNION ALL
-    SELECT id FROM duly_tenants WHERE :tenant IS NULL
+    SELECT :tenant WHERE :tenant IS NOT NULL UNION ALL SELECT id FROM duly_tenants WHERE :tenant IS NULL
 ),
 walk (id) AS (
     SELECT coalesce(:after, '')
@@ -34,7 +32,8 @@ page AS MATERIALIZED (
         AND (:app IS NULL OR s.app = :app) AND (:status IS NULL OR c.status = :status)
         AND (:enabled IS NULL OR (s.paused_at IS NULL) = :enabled)
         AND (:tag IS NULL OR :tag IN (SELECT value FROM json_each(s.tags)))
-        AND (:q IS NULL OR s.name LIKE :q ESCAPE '\' OR s.key LIKE :q ESCAPE '\')
+        AND (:q IS NULL OR s.name LIKE :q ESCAPE '\' OR s.key LIKE :q ESCAPE '\' OR s.owner LIKE :q ESCAPE '\'
+            OR (s.tags <> '[]' AND EXISTS (SELECT 1 FROM json_each(s.tags) AS t WHERE t.value LIKE :q ESCAPE '\')))
     LIMIT :limit
 )
 SELECT * FROM page ORDER BY 1

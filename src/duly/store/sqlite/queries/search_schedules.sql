@@ -12,6 +12,7 @@ WHERE s.id > coalesce(:after, '') AND s.id <= :upper
     AND (:job IS NULL OR s.job = :job) AND (:topic IS NULL OR s.topic = :topic) AND (:app IS NULL OR s.app = :app)
     AND (:status IS NULL OR c.status = :status) AND (:enabled IS NULL OR (s.paused_at IS NULL) = :enabled)
     AND (:tag IS NULL OR :tag IN (SELECT value FROM json_each(s.tags)))
-    AND (:q IS NULL OR s.name LIKE :q ESCAPE '\' OR s.key LIKE :q ESCAPE '\')
+    AND (:q IS NULL OR s.name LIKE :q ESCAPE '\' OR s.key LIKE :q ESCAPE '\' OR s.owner LIKE :q ESCAPE '\'
+            OR (s.tags <> '[]' AND EXISTS (SELECT 1 FROM json_each(s.tags) AS t WHERE t.value LIKE :q ESCAPE '\')))
 ORDER BY s.id
 LIMIT :limit
