@@ -15,7 +15,8 @@ from duly.testing import ManualClock
 from tests.api.conftest import client_of
 from tests.dashboard.conftest import log_in
 
-PLAIN = [page.path for page in PAGES if "{" not in page.path]
+NEEDS = {"/schedules:bulk": "?action=pause"}
+PLAIN = [page.path + NEEDS.get(page.path, "") for page in PAGES if "{" not in page.path]
 
 
 @pytest.mark.parametrize("path", [*PLAIN, "/login"])

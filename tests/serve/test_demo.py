@@ -9,7 +9,10 @@ from tests.serve.serving import ROOT, Served
 
 pytestmark = [pytest.mark.processes, pytest.mark.timeout(180, func_only=True)]
 Serve = Callable[..., Served]
-KEYS = {"demo-heartbeat", "demo-report", "demo-slow", "demo-new-york", "demo-reminder"}
+KEYS = {
+    "demo-heartbeat", "demo-report", "demo-slow", "demo-new-york", "demo-import", "demo-digest", "demo-night",
+    "demo-vendor", "demo-reminder",
+}  # fmt: skip
 
 
 def keys(served: Served) -> dict[str, dict[str, object]]:

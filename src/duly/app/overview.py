@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,6 +17,7 @@ from duly.core.naming import ON_TIME_MS
 from duly.core.rules.excluding import Exclusions
 from duly.core.rules.forecasting import reckoned
 from duly.core.schedule import Schedule
+from duly.store.seen import Minute, Outcomes
 from duly.store.sql import SqlStore
 from duly.store.values import Page, Stats
 
@@ -27,6 +29,8 @@ MOST_COUNTED = 200_000
 """Entries of the index that a forecast walks: some tens of milliseconds."""
 
 MOST_SAMPLED = 400
+MOST_A_MINUTE = 5_000
+MOST_LAGS = 1_000
 MOST_HOURS, MOST_STEPS = 48, 1440
 _PLACE = re.compile(r"(-?\d{1,16})\.(\d{1,18})\.(.{36})", re.ASCII)
 
@@ -105,6 +109,18 @@ class Overview:
         fires = await asyncio.to_thread(reckoned, ahead.counted, ahead.strata, ahead.since, ahead.step_ms)
         sampled = sum(len(stratum.sample) for stratum in ahead.strata)
         return Forecast(to_datetime(ahead.since), step, tuple(fires), sum(ahead.counted), sampled, ahead.whole)
+
+    async def outcomes(self, ids: Sequence[str], *, each: int = 20) -> dict[str, Outcomes]:
+        """How the newest runs of some schedules ended, by id, all in one look; of those that are there."""
+        return await self._store.recent_outcomes(ids, each=check_number(each, "each", 1, 100))
+
+    async def minutes(self, *, since: int, until: int) -> list[Minute]:
+        """What there is of each minute between two instants in epoch ms; of one minute up to 5,000 are counted."""
+        return await self._store.count_minutes(since=since, until=until, limit=MOST_A_MINUTE)
+
+    async def lags(self) -> list[int]:
+        """How many ms late the newest windows fired, sorted; of 1,000 rows those that ended at their first try."""
+        return sorted(await self._store.recent_lags(limit=MOST_LAGS))
 
     async def stats(self) -> Stats:
         """How the store fares: what is due, late, running, waiting and dead, and what was done in an hour and a day.

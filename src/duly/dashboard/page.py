@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlencode
 
 from duly.app import Duly
 from duly.core.credential import Caller, Scope
 
+from .memory import Memory
+
+Value = TypeVar("Value")
 SCHEDULES: Final = "schedules"
 RUNS: Final = "runs"
 """Topics of ``live``: something about a schedule, or about a run, has changed."""
@@ -29,6 +32,13 @@ class View:
     base: str
     query: Mapping[str, str] = field(default_factory=dict)
     refs: Mapping[str, str] = field(default_factory=dict)
+    repeated: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """All values of names that the query may hold several times."""
+    memory: Memory = field(default_factory=Memory)
+
+    async def remembered(self, name: str, seconds: float, make: Callable[[], Awaitable[Value]]) -> Value:
+        """What was made so few seconds ago for whoever sees the same; else it is made now."""
+        return await self.memory.get((name, self.caller.whose), self.app.clock.steady(), seconds, make)
 
     def may(self, scope: Scope) -> bool:
         return self.caller.may(scope)

@@ -22,6 +22,7 @@ from .page import Page
 PAGES: tuple[Page, ...] = (
     overview.PAGE,
     schedules.PAGE,
+    schedules.BULK,
     editor.NEW,
     editor.EDIT,
     one_schedule.TRIGGER,

@@ -48,6 +48,9 @@ class Renderer:
         )
         self._environment.filters.update(words.FILTERS)
         self._environment.globals["version"] = VERSION
+        # A part is rendered by itself, without what stands at the top of its template: pieces are there for all.
+        pieces = self._environment.get_template("pieces.html").module
+        self._environment.globals.update({name: value for name, value in vars(pieces).items() if name[0] != "_"})
 
     def page(self, page: Page, view: View, values: Values, around: Around, allowed: Sequence[Part]) -> str:
         """A whole page."""

@@ -20,6 +20,7 @@ from duly.api.replies import Refused
 from duly.core.credential import ANYBODY, Scope
 from duly.core.errors import DulyError, OutcomeUnknown, StoreError
 
+from .memory import Memory
 from .page import Action, Form, Page, Part, Shown, Values, View
 from .rendering import BACK, TOKEN, Around, Renderer
 from .sessions import THEME, Sessions, cookies_of
@@ -53,6 +54,7 @@ class Desk:
         self.renderer = renderer
         self._pages = pages
         self._local_only = local_only
+        self._memory = Memory()
 
     async def show(self, request: Request, page: Page) -> Response:
         """A page, or the parts of it that are asked for."""
@@ -104,6 +106,8 @@ class Desk:
             base=base_of(path),
             query=dict(request.query_params),
             refs=request.path_params,
+            repeated={name: request.query_params.getlist(name) for name in request.query_params},
+            memory=self._memory,
         )
 
     def around(self, request: Request, view: View | None) -> Around:

@@ -326,7 +326,7 @@ PAGE_ENDS = {"owner": None, "after": None, "most": 10_000}
         ),
         ("count_trouble", {"late_before": NOW, "limit": 10_000}, "duly_history_dead"),
         ("longest_waiting", {"limit": 10_000}, "duly_runs_ready"),
-        ("recent_outcomes", ANYBODYS | {"ids": SOME, "each": 20}, "duly_history_schedule"),
+        ("recent_outcomes", ANYBODYS | {"ids": SOME, "each": 20}, "duly_history_by_schedule"),
         ("count_minutes", {"since": NOW, "until": NOW + 600_000, "limit": 5000}, "duly_history_pkey"),
         ("recent_lags", {"ahead": NOW, "limit": 1000}, "duly_history_pkey"),
         (

@@ -31,9 +31,13 @@ export function startLive() {
   look();
 }
 
-/** Have parts fetched again soon: all, or one of a name. @param {string} [name] */
-export function refresh(name) {
-  for (const [own, part] of parts) if (!name || own === name) part.stale = true;
+/** Have parts fetched again soon: all, or one of a name; or now. @param {string} [name] @param {boolean} [now] */
+export function refresh(name, now = false) {
+  for (const [own, part] of parts) {
+    if (name && own !== name) continue;
+    part.stale = true;
+    if (now) part.at = -Infinity;
+  }
   plan();
 }
 
@@ -100,11 +104,15 @@ async function fetchParts() {
   if (!wanted.length) return plan();
   asking = true;
   try {
-    const answer = await fetch(location.href, { headers: { "X-Duly-Parts": wanted.join(",") }, redirect: "manual" });
+    const asked = location.href;
+    const answer = await fetch(asked, { headers: { "X-Duly-Parts": wanted.join(",") }, redirect: "manual" });
     if (answer.status === 401 || answer.status === 403) return location.reload();
     if (!answer.ok) throw new Error(String(answer.status));
     failures = 0;
-    place(await answer.json());
+    const html = await answer.json();
+    // Somebody typed on meanwhile: what was asked for is not what is wanted any more.
+    if (asked === location.href) place(html);
+    else for (const name of wanted) refresh(name, true);
   } catch {
     failures = Math.min(failures + 1, 6);
     for (const name of wanted) parts.get(name).stale = true;

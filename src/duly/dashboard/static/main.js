@@ -3,8 +3,14 @@ import { showTimes } from "./time.js";
 import { switchTheme } from "./theme.js";
 import { startLive } from "./live.js";
 import { startForms } from "./forms.js";
+import { readCharts } from "./chart.js";
+import { startSearch } from "./search.js";
+import { startTicks } from "./ticks.js";
 
 showTimes(document);
 switchTheme();
 startForms();
+readCharts();
+startSearch();
+startTicks();
 startLive();

@@ -51,6 +51,9 @@ function show(element) {
     case "zoned":
       put(element, nearby(at, zone));
       break;
+    case "since":
+      put(element, distance((at.getTime() - Date.now()) / 1000).replace(" ago", ""));
+      break;
     case "full":
       put(element, format(HERE, FULL).format(at));
       break;
@@ -78,5 +81,5 @@ export function showTimes(root) {
 
 // Distances grow older by themselves; nobody sees it in a hidden tab.
 setInterval(() => {
-  if (!document.hidden) document.querySelectorAll('time[data-shown="relative"]').forEach(show);
+  if (!document.hidden) document.querySelectorAll('time[data-shown="relative"], time[data-shown="since"]').forEach(show);
 }, 1000);
