@@ -24,6 +24,12 @@ function children(present, wanted) {
   for (let next = wanted.firstChild; next; ) {
     const following = next.nextSibling;
     const known = keyed.get(keyOf(next));
+    // Text between elements must not put them out of step: a part by itself begins without the space it had on the page.
+    while (at instanceof Text && next instanceof Element) {
+      const after = at.nextSibling;
+      at.remove();
+      at = after;
+    }
     if (at && alike(at, next)) {
       const after = at.nextSibling;
       node(at, next);
