@@ -81,6 +81,12 @@ def pgbouncer_url(postgres_url: str) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def pgbouncer_wheel_url(postgres_wheel_url: str) -> Iterator[str]:
+    """A PgBouncer in transaction mode in front of `postgres_wheel_url`."""
+    yield from _url_of("pgbouncer", pgbouncer_server(postgres_wheel_url))
+
+
+@pytest.fixture(scope="session")
 def redis_url() -> Iterator[str]:
     """A Redis, or a Valkey, on a port of its own."""
     yield from _url_of("redis", redis_server())

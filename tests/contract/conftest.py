@@ -14,10 +14,9 @@ from tests.stores import (
     open_subject,
     pooled_database,
     system_database,
-    wheel_database,
 )
 
-__all__ = ["pooled_database", "system_database", "wheel_database"]
+__all__ = ["pooled_database", "system_database"]
 
 
 @pytest.fixture

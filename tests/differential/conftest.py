@@ -1,5 +1,5 @@
 """The databases that the comparison needs."""
 
-from tests.stores import pooled_database, system_database, wheel_database
+from tests.stores import pooled_database, system_database
 
-__all__ = ["pooled_database", "system_database", "wheel_database"]
+__all__ = ["pooled_database", "system_database"]

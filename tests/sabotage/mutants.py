@@ -8,14 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 CONTRACT = ("tests/contract/test_store_contract.py", "-k", "sqlite-memory")
-CONTRACT_PG = ("tests/contract/test_store_contract.py", "-k", "postgres and not wheel")
+CONTRACT_PG = ("tests/contract/test_store_contract.py", "-k", "postgres")
 BESIDE_PG = ("tests/contract/test_side_by_side.py", "-k", "postgres")
 REDRIVING = (CONTRACT[0], "-k", "sqlite-memory and (Redriv or Dead)")
-REDRIVING_PG = (CONTRACT[0], "-k", "postgres and not wheel and (Redriv or Dead)")
+REDRIVING_PG = (CONTRACT[0], "-k", "postgres and (Redriv or Dead)")
 CALENDARS = (CONTRACT[0], "-k", "sqlite-memory and (Calendars or Excluded)")
-CALENDARS_PG = (CONTRACT[0], "-k", "postgres and not wheel and (Calendars or Excluded)")
+CALENDARS_PG = (CONTRACT[0], "-k", "postgres and (Calendars or Excluded)")
 STEPS = (CONTRACT[0], "-k", "sqlite-memory and (Recording or Suspending or Children)")
-STEPS_PG = (CONTRACT[0], "-k", "postgres and not wheel and (Recording or Suspending or Children)")
+STEPS_PG = (CONTRACT[0], "-k", "postgres and (Recording or Suspending or Children)")
 SIMULATION = tuple(
     f"tests/simulation/test_simulation.py::test_no_fault_loses_or_doubles_a_window_and_everything_comes_to_rest[{first}]"
     for first in (0, 25, 50, 75)

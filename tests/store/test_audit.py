@@ -16,9 +16,9 @@ from duly.store.sql import SqlStore
 from duly.testing import ManualClock
 from duly.testing.contract import Trial
 from duly.testing.contract.trial import Worker
-from tests.stores import Subject, memory_subject, pooled_database, postgres_subject, system_database, wheel_database
+from tests.stores import Subject, memory_subject, pooled_database, postgres_subject, system_database
 
-__all__ = ["pooled_database", "system_database", "wheel_database"]
+__all__ = ["pooled_database", "system_database"]
 
 MINUTE = 60_000
 START = "2026-01-05T00:00:02Z"

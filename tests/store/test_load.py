@@ -9,9 +9,9 @@ from duly.store.load import Waits
 from duly.store.sql import SqlStore
 from duly.testing import ManualClock
 from duly.testing.contract import Trial
-from tests.stores import memory_subject, pooled_database, postgres_subject, system_database, wheel_database
+from tests.stores import memory_subject, pooled_database, postgres_subject, system_database
 
-__all__ = ["pooled_database", "system_database", "wheel_database"]
+__all__ = ["pooled_database", "system_database"]
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
