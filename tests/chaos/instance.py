@@ -175,7 +175,10 @@ def fail_at_random(app: Duly, share: float) -> None:
     driver.write, driver.read = failing(driver.write), failing(driver.read)
 
 
+_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+
 if __name__ == "__main__":
+    ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)  # a driver that was killed leaves nobody behind
     app = make_app()
     add_jobs(app)
     if PLAN.get("point"):

@@ -61,7 +61,7 @@ class Node:
             "scope": "duly",
             "name": self.name,
             "restapi": {"listen": f"127.0.0.1:{self.rest}", "connect_address": f"127.0.0.1:{self.rest}"},
-            "etcd3": {"host": _place(self.etcd.url)},
+            "etcd3": {"host": _place(self.etcd.url), "use_proxies": True},  # else it asks etcd for its real address
             "bootstrap": {
                 "dcs": {
                     **shared,

@@ -100,6 +100,7 @@ class Trial:
         self.figures = Figures()
         self.expected: dict[str, Expected] = {}
         self.asked: list[Run] = []
+        self._open: set[str] = set()
         self.made: set[str] = set()
         self.unaudited: set[str] = set()
         self.scale = 1
@@ -176,6 +177,7 @@ class Trial:
                 assert time.monotonic() < give_up_at, "the store takes nothing"
                 await asyncio.sleep(0.2)
         self.asked += made
+        self._open |= {run.id for run in made}
         return list(made)
 
     def at_work(self, pid: int) -> set[str]:
@@ -211,8 +213,11 @@ class Trial:
 
     async def _all_ended(self) -> bool:
         with suppress(DulyError):
-            found = [await self.client.runs.get(run.id) for run in self.asked[-200:]]
-            return all(self.setting.may_lose if run is None else run.status.terminal for run in found)
+            for run_id in list(self._open):
+                run = await self.client.runs.get(run_id)
+                if self.setting.may_lose if run is None else run.status.terminal:
+                    self._open.discard(run_id)
+            return not self._open
         return False
 
     async def _dealt_with(self, until_ms: int) -> bool:

@@ -74,6 +74,21 @@ async def test_a_leader_that_cannot_renew_stops_before_another_begins(lab: Lab) 
     assert fired(one) == before, "it stands by now"
 
 
+async def test_a_leader_whose_renewal_hangs_does_not_believe_in_its_lease_for_ever(lab: Lab) -> None:
+    slow = lab.faulty()
+    first = await lab.start(settings=ELECTION, name="a", store=slow)
+    await lab.clock.advance(seconds=2)
+    election = first._election
+    assert election is not None
+    assert election.term is not None
+    answer = slow.gate("take_lease")
+    await lab.clock.advance(seconds=60)
+    assert election.term is None, "no answer for longer than the lease"
+    answer.set()
+    await lab.clock.advance(seconds=20)
+    assert election.term is not None, "and it leads again, since nobody else came"
+
+
 async def test_an_ex_leader_that_wakes_up_is_refused_by_the_store_and_learns_of_it(lab: Lab) -> None:
     first, seen = await start(lab, "a")
     await lab.create("tick", Every(seconds=1), job="nobody", overlap="allow")
