@@ -63,6 +63,8 @@ async def test_an_error_stands_beside_its_field_and_nothing_typed_is_lost(
     place = re.search(rf'id="wrong-{field.replace("/", "-")}">(.*?)</span></div>', text, re.S)
     assert place is not None
     assert told in place[1]
+    closed = re.findall(r'<details class="panel">(.*?)</details>', text, re.S)
+    assert not any(told in hidden for hidden in closed), "an error that nobody sees"
     assert 'value="Nightly"' in text
     assert (await app.schedules.list()).items == []
 

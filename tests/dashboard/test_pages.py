@@ -11,6 +11,7 @@ import pytest
 
 from duly import Cron, Duly, Every, WorkflowContext
 from duly.testing import ManualClock
+from duly.testing.contract import Trial
 from tests.api.conftest import client_of, sqlite_url
 from tests.dashboard.conftest import log_in, served
 from tests.dashboard.lively import BEGIN, ERROR, Lively, live
@@ -191,9 +192,12 @@ async def test_an_open_run_is_cancelled(site: httpx2.AsyncClient, app: Duly) -> 
 
 async def test_a_queue_is_paused_with_a_reason_and_resumed(site: httpx2.AsyncClient, app: Duly) -> None:
     await app.queues.set("mail", max_running=5)
-    await send(site, "/queues", "/queues/mail/pause", reason="provider is down")
+    await app.queues.set("a/b?c", max_running=5)
+    await send(site, "/queues", "/queues/pause", queue="a/b?c")
+    assert (await app.queues.get("a/b?c")).paused, "any name is a queue"
+    await send(site, "/queues", "/queues/pause", queue="mail", reason="provider is down")
     assert "provider is down" in await text_of(site, "/queues")
-    await send(site, "/queues", "/queues/mail/resume")
+    await send(site, "/queues", "/queues/resume", queue="mail")
     assert not (await app.queues.get("mail")).paused
 
 
@@ -225,7 +229,7 @@ ACTIONS = (
     "/schedules/new", "/schedules/new/preview", "/schedules/{nightly}/edit", "/schedules/{nightly}/trigger",
     "/schedules/{nightly}/pause", "/schedules/{nightly}/resume", "/schedules/{nightly}/backfill",
     "/schedules/{nightly}/delete", "/runs/{dead}/cancel", "/runs/{dead}/redrive", "/runs/{dead}/acknowledge",
-    "/dead-letters/redrive", "/dead-letters/acknowledge", "/queues/mail/pause", "/queues/mail/resume",
+    "/dead-letters/redrive", "/dead-letters/acknowledge", "/queues/pause", "/queues/resume",
 )  # fmt: skip
 
 
@@ -265,3 +269,38 @@ async def test_what_is_somebody_elses_is_not_there(site: httpx2.AsyncClient, app
             await site.post(action.format(**named), data={**hidden, "id": lively.dead, "which": "all"})
     assert await app.schedules.get(lively.nightly.id) is not None
     assert json.dumps([run.id for run in (await app.runs.dead()).items]) == before
+
+
+HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{7*7}}"
+
+
+async def test_no_stored_text_becomes_part_of_a_page(site: httpx2.AsyncClient, app: Duly, clock: ManualClock) -> None:
+    made = await app.schedules.create(
+        key="x", name=HOSTILE, description=HOSTILE, timing=Every("1h"), job=HOSTILE, payload={HOSTILE: HOSTILE},
+        tags=[HOSTILE], queue=HOSTILE, fairness_key=HOSTILE,
+        metadata={"owner_id": HOSTILE, "tenant_id": HOSTILE, "correlation_id": HOSTILE},
+    )  # fmt: skip
+    await app.schedules.pause(made.id, reason=HOSTILE, by=HOSTILE[:100])
+    await app.schedules.trigger(made.id)
+    await app.calendars.put("c", yearly=["12-25"], description=HOSTILE, tenant=HOSTILE, by=HOSTILE[:100])
+    trial = Trial(app._store, clock)
+    worker = await trial.worker(HOSTILE, session=app._chance.session(), name=HOSTILE)
+    (claim,) = await worker.claim()
+    await worker.fail(claim, HOSTILE, fatal=True)
+    await app.queues.pause(HOSTILE, HOSTILE, by=HOSTILE[:100])
+    await app.schedules.resume(made.id)
+    for path in (
+        f"/schedules/{made.id}", f"/schedules/{made.id}/edit", f"/schedules/{made.id}/trigger",
+        f"/schedules/new?like={made.id}", f"/runs/{claim.id}", f"/runs/{claim.id}/redrive", "/runs", "/dead-letters",
+        "/upcoming", "/forecast", "/queues", "/calendars", "/instances", "/audit",
+    ):  # fmt: skip
+        answer = await site.get(path)
+        assert answer.status_code == 200, path
+        assert "<script>alert" not in answer.text, path
+        assert "<img src=x" not in answer.text, path
+        assert not re.search(r"<[^>]*\sonerror=[^>]*>", re.sub(r'"[^"]*"', "", answer.text)), path
+    for query in ("status", "scheduleId", "jobType", "cursor", "from", "hours", "since", "like", "changes", "error"):
+        for path in ("/runs", "/dead-letters", "/forecast", "/audit", "/schedules/new", f"/schedules/{made.id}"):
+            answer = await site.get(path, params={query: HOSTILE})
+            assert answer.status_code < 500, (path, query)
+            assert "<script>alert" not in answer.text, (path, query)

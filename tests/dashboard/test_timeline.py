@@ -35,6 +35,12 @@ def test_bars_lie_where_their_time_lies():
     assert [words for _, words in drawn.marks] == ["0 ms", "25 s", "50 s", "1 min 15 s", "1 min 40 s"]
 
 
+def test_the_wait_ends_with_the_first_attempt_whatever_the_newest_is():
+    drawn = timeline(run(attempt(1, 10, 20), attempt(2, 80, 100), startedAt=at(80)), [], START)
+    assert drawn is not None
+    assert (drawn.bars[0].label, drawn.bars[0].width) == ("waiting", 10)
+
+
 def test_what_has_not_ended_reaches_until_now():
     open_run = run(attempt(1, 10, None, "running"), status="running", completedAt=None)
     drawn = timeline(open_run, [], START + timedelta(seconds=20))

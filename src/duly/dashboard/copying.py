@@ -61,7 +61,8 @@ class Copies:
 
 def essential(body: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     """A body without what a create would choose by itself."""
-    defaults = {**_CHOSEN, "maxAttempts": settings.default_max_attempts}
+    catch_up = {**_CHOSEN["catchUp"], "policy": settings.catchup_default}
+    defaults = {**_CHOSEN, "maxAttempts": settings.default_max_attempts, "catchUp": catch_up}
     kept: dict[str, Any] = {}
     for name, value in body.items():
         default = defaults.get(name)
@@ -87,7 +88,15 @@ def _cli(body: Mapping[str, Any], timing: Timing) -> str:
         # What no flag can say goes in as it is.
         return f"duly schedule create -f - <<'END'\n{json.dumps(dict(body), indent=2)}\nEND"
     key = [body["key"]] if "key" in body else []
-    return " ".join(shlex.quote(word) for word in ["duly", "schedule", "create", *key, *words])
+    return " ".join(["duly schedule create", *map(shlex.quote, key), *map(_quoted, words)])
+
+
+def _quoted(word: str) -> str:
+    """A flag as people write it: its value apart, unless that looks like a flag itself."""
+    flag, given, value = word.partition("=")
+    if not given or value.startswith("-"):
+        return shlex.quote(word)
+    return f"{flag} {shlex.quote(value)}"
 
 
 def _words(body: Mapping[str, Any], timing: Timing) -> list[str] | None:
@@ -120,7 +129,7 @@ def _when(timing: Timing) -> list[str]:
         case Cron():
             return [f"--cron={timing.expr}"]
         case Every():
-            return [f"--every={timing.every_ms}ms"]
+            return [f"--every={_ms(timing.every_ms)}"]
         case Once():
             return [f"--at={timing.at.isoformat()}"]
         case _:
@@ -148,7 +157,7 @@ def _seconds(value: float) -> str:
 
 
 def _ms(value: int) -> str:
-    return f"{value}ms" if value else "0s"
+    return f"{value}ms" if value % 1000 else f"{value // 1000}s"
 
 
 def _curl(body: Mapping[str, Any]) -> str:

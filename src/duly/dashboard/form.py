@@ -84,6 +84,10 @@ class Wrong:
     def at(self, name: str) -> list[str]:
         return self.fields.get(name, [])
 
+    def any(self, *names: str) -> bool:
+        """Whether something is wrong with one of these fields."""
+        return any(name in self.fields for name in names)
+
     def add(self, name: str, detail: str) -> None:
         told = self.fields.setdefault(name, [])
         if detail not in told:

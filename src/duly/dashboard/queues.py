@@ -15,13 +15,13 @@ async def _rows(view: View) -> Values:
 
 async def _pause(view: View, form: Form) -> Went:
     queue = await queues.pause_queue(
-        view.app, view.refs["ref"], given({"reason": form.get("reason").strip()}), by=view.caller.name
+        view.app, form.get("queue"), given({"reason": form.get("reason").strip()}), by=view.caller.name
     )
     return Went(to="/queues", said=f"Nothing of {queue['name']} starts until it is resumed")
 
 
 async def _resume(view: View, form: Form) -> Went:
-    queue = await queues.resume_queue(view.app, view.refs["ref"])
+    queue = await queues.resume_queue(view.app, form.get("queue"))
     return Went(to="/queues", said=f"{queue['name']} goes on")
 
 
@@ -32,7 +32,7 @@ PAGE = Page(
     template="queues.html",
     parts=(Part(name="rows", load=_rows, on=(RUNS,), least=3),),
     actions=(
-        Action(path="/queues/{ref}/pause", run=_pause, scope=Scope.ADMIN),
-        Action(path="/queues/{ref}/resume", run=_resume, scope=Scope.ADMIN),
+        Action(path="/queues/pause", run=_pause, scope=Scope.ADMIN),
+        Action(path="/queues/resume", run=_resume, scope=Scope.ADMIN),
     ),
 )

@@ -46,9 +46,9 @@ class Timeline:
     until: datetime
 
 
-def timeline(run: Any, steps: Iterable[Any], now: datetime) -> Timeline | None:
+def timeline(run: Any, steps: Sequence[Any], now: datetime) -> Timeline | None:
     """The wait, the attempts and the steps of a run as the API answers them; None before it was fired."""
-    spans = [span for span in (_waiting(run, now), *_attempts(run, now), *_steps(steps)) if span is not None]
+    spans = [span for span in (_waiting(run, steps), *_attempts(run), *_steps(steps)) if span is not None]
     if not spans:
         return None
     since = min(span[2] for span in spans)
@@ -61,15 +61,19 @@ def timeline(run: Any, steps: Iterable[Any], now: datetime) -> Timeline | None:
 Span = tuple[str, str, datetime, datetime | None, str | None, str]
 
 
-def _waiting(run: Any, now: datetime) -> Span | None:
-    due, begun = instant(run["firedAt"]), run["startedAt"]
+def _waiting(run: Any, steps: Iterable[Any]) -> Span | None:
+    """The time from the fire to the first work; ``startedAt`` is of the newest attempt, so it is the last resort."""
     if run["status"] == "skipped":
         return None
-    ended = begun or run["completedAt"]
-    return ("waiting", "waiting", due, None if ended is None else max(due, instant(ended)), None, "wait")
+    due = instant(run["firedAt"])
+    begun = [one["startedAt"] for one in run["attempts"]] + [step["askedAt"] for step in steps]
+    ended = [instant(text) for text in begun if text is not None]
+    if not ended and (run["startedAt"] or run["completedAt"]) is not None:
+        ended = [instant(run["startedAt"] or run["completedAt"])]
+    return ("waiting", "waiting", due, max(due, min(ended)) if ended else None, None, "wait")
 
 
-def _attempts(run: Any, now: datetime) -> Iterable[Span]:
+def _attempts(run: Any) -> Iterable[Span]:
     for attempt in run["attempts"]:
         if attempt["startedAt"] is None:
             continue

@@ -32,8 +32,12 @@ async function look() {
     const told = page.getElementById(place.id);
     if (told && told.innerHTML !== place.innerHTML) morph(place, told.innerHTML);
     const field = form.querySelector(`[aria-describedby="${place.id}"]`);
-    if (told?.childElementCount) field?.setAttribute("aria-invalid", "true");
-    else field?.removeAttribute("aria-invalid");
+    if (told?.childElementCount) {
+      field?.setAttribute("aria-invalid", "true");
+      place.closest("details")?.setAttribute("open", "");
+    } else {
+      field?.removeAttribute("aria-invalid");
+    }
   }
 }
 
