@@ -29,7 +29,7 @@ from duly.store.postgres.limits import Limits
 from duly.store.postgres.migrating import prepare_schema
 
 _BROKERS = ("redis", "rabbitmq", "nats", "kafka", "sqs", "celery")
-NAMES = ("postgres", "postgres-wheel", "pgbouncer", *_BROKERS, "promtool", "chromium")
+NAMES = ("postgres", "postgres-wheel", "pgbouncer", *_BROKERS, "node", "promtool", "chromium")
 """What DULY_TEST_REQUIRE may ask for."""
 
 S = TypeVar("S", bound="Server")

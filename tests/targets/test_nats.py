@@ -11,6 +11,7 @@ import pytest_asyncio
 from nats.aio.msg import Msg
 from nats.js.api import DiscardPolicy, StreamConfig
 
+from duly.consuming.nats import NatsSource
 from duly.core.errors import ConfigurationError
 from duly.targets.nats import NatsTarget
 from duly.targets.registering import make_target
@@ -18,8 +19,9 @@ from duly.targets.target import Confirmed, Refused, TryAgain
 from duly.testing.contract.target import Received, TestTarget, TestTargetAway, message, until_confirmed
 from tests.servers import Server
 from tests.store.postgres.proxy import Fault, proxy_before
+from tests.targets.consuming import MakeSource, TestConsumer
 
-__all__ = ["TestTarget", "TestTargetAway"]
+__all__ = ["TestConsumer", "TestTarget", "TestTargetAway"]
 
 _numbers = itertools.count(1)
 
@@ -71,6 +73,11 @@ async def place(nats: Server) -> AsyncIterator[NatsPlace]:
     place = NatsPlace(nats)
     await place.make_stream()
     yield place
+
+
+@pytest.fixture
+def make_source(place: NatsPlace) -> MakeSource:
+    return lambda: NatsSource(place.server.url, place.subject, durable="reader", idle_for=0.3)
 
 
 async def test_a_message_carries_its_ids_where_nats_has_a_place_for_them(place: NatsPlace):

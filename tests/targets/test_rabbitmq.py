@@ -11,6 +11,7 @@ import pytest
 import pytest_asyncio
 from pamqp.common import FieldTable
 
+from duly.consuming.rabbitmq import RabbitSource
 from duly.core.errors import ConfigurationError
 from duly.targets.rabbitmq import RabbitTarget
 from duly.targets.registering import make_target
@@ -18,9 +19,10 @@ from duly.targets.target import Confirmed, Refused, TryAgain
 from duly.testing.contract.target import Received, TestTarget, TestTargetAway, message, until_confirmed
 from tests.broker_servers import RabbitServer
 from tests.store.postgres.proxy import Fault, proxy_before
+from tests.targets.consuming import MakeSource, TestConsumer
 from tests.targets.relay import Relay
 
-__all__ = ["TestTarget", "TestTargetAway"]
+__all__ = ["TestConsumer", "TestTarget", "TestTargetAway"]
 
 _numbers = itertools.count(1)
 
@@ -68,6 +70,11 @@ async def place(rabbitmq: RabbitServer) -> AsyncIterator[RabbitPlace]:
     await place.start()
     yield place
     await place.stop()
+
+
+@pytest.fixture
+def make_source(place: RabbitPlace) -> MakeSource:
+    return lambda: RabbitSource(place.url, place.queue)
 
 
 async def test_a_message_carries_its_ids_where_amqp_has_a_place_for_them(place: RabbitPlace):
