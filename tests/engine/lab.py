@@ -189,7 +189,7 @@ class Lab:
         instance._settler.add = lambda settlement: None  # type: ignore[method-assign]
 
     async def create(
-        self, key: str, timing: Timing, *, job: str = "work", wake: bool = True, **options: Any
+        self, key: str, timing: Timing, *, job: str | None = "work", wake: bool = True, **options: Any
     ) -> Schedule:
         builder = Builder(self.settings, self.registry, self.clock, self.chance)
         (put,) = await self.plain.put_schedules([builder.schedule(key, timing, job=job, **options)])
