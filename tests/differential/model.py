@@ -242,6 +242,7 @@ class Model(
         self.calendars: dict[tuple[str, str], Calendar] = {}
         self.keys: dict[str, Key] = {}
         self.owners: dict[str, str] = {}
+        self.traces: dict[str, str] = {}
         self.whose: Whose | None = None
         self.steps: dict[tuple[str, int], Step] = {}
         self.inbox: dict[tuple[str, int], MessageRow] = {}
@@ -298,6 +299,7 @@ class Model(
             "queues": [(*astuple(queue), queue.governed) for queue in self.queues.values()],
             "keys": self._key_rows(),
             "owners": self.owners.items(),
+            "traces": self.traces.items(),
             "requests": [(r.tenant, r.key, r.hash, r.status, r.answer, r.expires_at) for r in self.requests.values()],
             "lanes": map(astuple, self.lanes.values()),
             "uniques": map(astuple, self.uniques.values()),
@@ -332,6 +334,8 @@ class Model(
             definition=item.definition, made_at=now, made_by=facts.created_by
         )
         self.cursors[facts.id] = cursor
+        if item.trace is not None:
+            self.traces[facts.id] = item.trace
         return self._schedule(facts.id)
 
     def _too_many(self, facts: Facts, most: int | None) -> QuotaExceeded | None:
@@ -744,7 +748,7 @@ class Model(
         del asked["singleton"], asked["unique"], asked["run_at"]
         due_at = now if request.run_at is None else request.run_at
         new = NewRun(
-            **{name: value for name, value in asked.items() if name not in ("fairness_key", "owner", "marks")},
+            **{name: value for name, value in asked.items() if name not in ("fairness_key", "owner", "marks", "trace")},
             kind=RunKind.DIRECT,
             due_at=due_at,
             window_at=due_at,
@@ -760,6 +764,8 @@ class Model(
             if request.owner:
                 self.owners[request.id] = request.owner
             self._mark(request.id, request.marks)
+            if request.trace is not None:
+                self.traces[request.id] = request.trace
         if not self._sees_run(request.id):
             raise Conflict(f"run id {request.id} is in use; choose another")
         return self._run(request.id)
@@ -1412,6 +1418,9 @@ class Model(
             self.meta["purged_before"] = max(finished_before, self.meta.get("purged_before") or 0)
         return len(old)
 
+    async def read_traces(self, ids: Sequence[str]) -> dict[str, str]:
+        return {id: trace for id, trace in self.traces.items() if id in ids}
+
     async def purge_surplus(self, status: RunStatus, *, keep: int, limit: int) -> int:
         newest = sorted((id for id, run in self.history.items() if run.status == status), reverse=True)
         surplus = newest[keep : keep + limit]
@@ -1425,6 +1434,7 @@ class Model(
         for id in ids:
             del self.history[id]
             self.owners.pop(id, None)
+            self.traces.pop(id, None)
         self._forget_steps(ids)
         for rows in (self.attempts, self.redrives):
             for key in [key for key in rows if key[0] in ids]:
@@ -1440,6 +1450,7 @@ class Model(
         self.facts.pop(id, None)
         self.cursors.pop(id, None)
         self.changes.pop(id, None)
+        self.traces.pop(id, None)
         for key in [key for key in self.revisions if key[0] == id]:
             del self.revisions[key]
 

@@ -153,7 +153,7 @@ class Script:
             paused_at=draw.choice((None, None, None, 1)),
             created_by="ann",
         )
-        return NewSchedule(facts=facts, definition=self._definition(key))
+        return NewSchedule(facts=facts, definition=self._definition(key), trace=draw.choice((None, None, "00-a-b-01")))
 
     def _definition(self, key: str) -> Definition:
         draw = self._draw
@@ -435,6 +435,7 @@ class Script:
                 fairness_key=draw.choice((None, None, "", "x", "y", "zä")),
                 owner=draw.choice((None, None, "ann")),
                 marks=draw.choice(MARKS),
+                trace=draw.choice((None, None, "00-c-d-00")),
                 **({"run_at": draw.choice((None, now + n - 20, now + 5000 + n))} | self._keys()),
             )
             for n, id in enumerate([*ids, self._id(), self._id()][: draw.choice((1, 2, 3))])

@@ -15,6 +15,7 @@ from starlette.routing import BaseRoute
 from starlette.routing import Route as Path
 
 from duly.app import Duly
+from duly.app.watching import tracing_of
 
 from .auth.cors import Cors
 from .auth.guard import Guard
@@ -56,7 +57,7 @@ def application(
     ]
     api = Starlette(
         routes=[*paths, *routes, *page_routes()],
-        middleware=[Middleware(Edge, clock=app.clock, hosts=hosts, cors=cors or Cors())],
+        middleware=[Middleware(Edge, clock=app.clock, hosts=hosts, cors=cors or Cors(), tracing=tracing_of(app))],
         exception_handlers={HTTPException: _not_served},
     )
     api.router.redirect_slashes = False  # it would answer with a link made from the Host header

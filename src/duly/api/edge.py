@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 import re
+from contextlib import AbstractContextManager, nullcontext
 
 from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock
+from duly.runtime.tracing import Tracing
 
 from .auth.cors import Cors
 from .hosts import Hosts
@@ -14,6 +16,7 @@ from .http import REQUEST_ID, Gone, Headers, Message, Receive, Scope, Send, send
 from .problems import FORBIDDEN, MISDIRECTED, problem
 
 _ID = re.compile(rb"[A-Za-z0-9._:@/+=-]{1,128}")
+_TRACE_HEADERS = frozenset({b"traceparent", b"tracestate"})
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _HEADERS: Headers = [
     (b"x-content-type-options", b"nosniff"),
@@ -29,8 +32,11 @@ _DEFAULTS: Headers = [
 class Edge:
     """ASGI around ASGI. An ``X-Request-ID`` that came is answered; otherwise one is made."""
 
-    def __init__(self, inner: object, *, clock: Clock, cors: Cors, hosts: Hosts | None = None) -> None:
+    def __init__(
+        self, inner: object, *, clock: Clock, cors: Cors, hosts: Hosts | None = None, tracing: Tracing | None = None
+    ) -> None:
         self._inner = inner
+        self._tracing = tracing
         self._cors = cors
         self._hosts = hosts
         # Ids of requests need not be guarded, only told apart: one drawn for the process, then a count.
@@ -70,13 +76,22 @@ class Edge:
             await send_problem(send_with_headers, scope, problem(FORBIDDEN, "CROSS_SITE_REQUEST", detail))
             return
         try:
-            await self._inner(scope, receive, send_with_headers)  # type: ignore[operator]
+            with self._trace_of(scope):
+                await self._inner(scope, receive, send_with_headers)  # type: ignore[operator]
         except Gone:
             return
         except Exception as error:
             if started:
                 raise
             await send_internal(send_with_headers, scope, error)
+
+    def _trace_of(self, scope: Scope) -> AbstractContextManager[None]:
+        """The trace that the request belongs to, where somebody traces."""
+        if self._tracing is None:
+            return nullcontext()
+        return self._tracing.arriving(
+            {name.decode(): value.decode("latin-1") for name, value in scope["headers"] if name in _TRACE_HEADERS}
+        )
 
     def _is_cross_site(self, scope: Scope) -> bool:
         if (b"sec-fetch-site", b"cross-site") in scope["headers"]:

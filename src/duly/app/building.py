@@ -18,6 +18,7 @@ from duly.core.timing import Cron, Every, Once, Timing
 from duly.engine.registry import Registry
 from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock
+from duly.runtime.tracing import Tracing
 from duly.store.values import NewSchedule
 
 from .aiming import aimed, check_target, check_topic_payload
@@ -40,7 +41,9 @@ class Builder:
         chance: Chance,
         owning: Owning = ANYBODYS,
         outside: Outside = NOWHERE,
+        tracing: Tracing | None = None,
     ) -> None:
+        self.tracing = tracing
         self._settings = settings
         self._registry = registry
         self._clock = clock

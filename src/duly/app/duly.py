@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from copy import copy
@@ -12,8 +11,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
 
 from duly.config import Settings, database_url
-from duly.config.sources import debugging
-from duly.core.errors import ConfigurationError, StoreUnavailable
+from duly.core.errors import ConfigurationError
 from duly.core.run import Run
 from duly.core.steps import handler_name
 from duly.core.version import VERSION
@@ -55,18 +53,16 @@ from .queues import Queues
 from .requests import Requests
 from .runs import Runs
 from .schedules import Schedules
-from .signals import until_signalled
+from .signals import run_alone, until_signalled
 from .stores import open_store, own_transaction, tell_of_weak_points
 from .sync import Opener, Sync
 from .telling import Telling
+from .tracing import make_tracing
 from .webhooks import Webhooks
 from .words import UNSET, JobLike, RunOptions
 from .workflows import WorkflowRuns
 
 NOT_OPEN = "this app is not open; use `async with app:`, or `await app.open()` if it is only to create and to look"
-UNREACHABLE, MISCONFIGURED = 69, 78
-"""Exit codes of ``run``, as those of the command line."""
-
 LAST_WORDS = 1.0
 """Seconds that listeners have to hear what happened last."""
 
@@ -82,8 +78,8 @@ class Duly(Declaring):
     ``schedules`` are declared as with decorators: arguments of ``create``, upserted by key when the app starts.
     ``name`` tells apart apps that share a database; ``sync`` says whether the code or the database decides about
     declared schedules. ``targets`` are places outside that schedules may name: ``{"mail": "redis://host/0"}``.
-    ``lifespan`` makes an async context manager of the app; handlers find what it yields in
-    ``run.state``.
+    ``lifespan`` makes an async context manager of the app; handlers find what it yields in ``run.state``.
+    ``tracer_provider`` is OpenTelemetry's, if not the process's own (setting ``tracing``).
     """
 
     def __init__(
@@ -100,8 +96,10 @@ class Duly(Declaring):
         clock: Clock | None = None,
         chance: Chance | None = None,
         observers: Sequence[Observer] = (),
+        tracer_provider: Any = None,
     ) -> None:
         self.name = name
+        self._tracer_provider = tracer_provider
         self._given_url = url
         self._given_settings = settings
         self._sync = sync
@@ -127,6 +125,8 @@ class Duly(Declaring):
         self._store: SqlStore = open_store(url, self._clock)
         self._store.closed_until_open(NOT_OPEN)
         self._store.on_call(self._observers.store_called, self._clock)
+        self._tracing = make_tracing(settings, self._clock, self._tracer_provider)
+        self._store.tell_traces(self._tracing is not None)
         self._world = WorkflowWorld(
             self._store,
             settings,
@@ -138,7 +138,7 @@ class Duly(Declaring):
         self._listeners = Listeners(self._registry, self._clock, self._store.get_schedule)
         self._life = Life(self._store)
         self._owning = ANYBODYS
-        self._builder = Builder(self.settings, self._registry, self._clock, self._chance, outside=self._outside)
+        self._builder = self._make_builder(settings, ANYBODYS)
         self._declared = Declared(
             self._store, self._builder, self._clock, app=self.name, sync=self._sync, scheduler="scheduler" in roles
         )
@@ -147,6 +147,9 @@ class Duly(Declaring):
             self._store, self.settings, self._registry, self._clock, self._chance, on_ended=self.runs.ended
         )
         self._driving = Driving(self.operations)
+
+    def _make_builder(self, settings: Settings, owning: Owning) -> Builder:
+        return Builder(settings, self._registry, self._clock, self._chance, owning, self._outside, self._tracing)
 
     def _name_nouns(self) -> None:
         nouns = self._nouns(self._store, self._clock, call_now)
@@ -164,7 +167,7 @@ class Duly(Declaring):
         view = copy(self)
         view._owning = owning
         view.settings = owning.bounded(self.settings)
-        view._builder = Builder(view.settings, self._registry, self._clock, self._chance, owning, self._outside)
+        view._builder = self._make_builder(view.settings, owning)
         if owning.whose is not None:
             view._store = self._store.seen_by(owning.whose)
         view._name_nouns()
@@ -199,6 +202,7 @@ class Duly(Declaring):
             on_cancel=partial(tell, Instance.cancel_soon),
             owning=self._owning,
             alone=alone,
+            tracing=self._tracing,
         )
         workflows = WorkflowRuns(store, self.settings, self._workflows, runs)
         queues = Queues(store, on_runs=partial(tell, Instance.wake_worker))
@@ -350,6 +354,7 @@ class Duly(Declaring):
             observers=self._observers,
             heartbeat_thread=isinstance(self._clock, SystemClock),
             ballot=await make_ballot(self.settings, self._store, stack),
+            tracing=self._tracing,
         )
         instance = Instance(world, self._registry, roles=self._roles, name=self.name, version=VERSION)
         instance.on_ended(self.runs.ended)
@@ -377,19 +382,9 @@ class Duly(Declaring):
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            self._run_alone()
+            run_alone(self._run)
         else:
             raise ConfigurationError("app.run() was called inside a running event loop; use `async with app:` there")
-
-    def _run_alone(self) -> None:
-        """Run as the whole program: what keeps it from starting is one line and an exit code, not a stack."""
-        try:
-            asyncio.run(self._run())
-        except (StoreUnavailable, ConfigurationError) as error:
-            if debugging():
-                raise
-            sys.stderr.write(f"duly: {error.message}\n")
-            raise SystemExit(UNREACHABLE if isinstance(error, StoreUnavailable) else MISCONFIGURED) from None
 
     async def _run(self) -> None:
         async with until_signalled() as signalled, self:

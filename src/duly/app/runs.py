@@ -22,6 +22,7 @@ from duly.engine.registry import Registry, check_job_name
 from duly.runtime.batcher import Batcher
 from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock
+from duly.runtime.tracing import Tracing, asking
 from duly.store.sql import SqlStore
 from duly.store.values import NewRequest, Page, RunFilter
 
@@ -65,7 +66,9 @@ class Runs(DeadLetters):
         on_cancel: Callable[[], None],
         owning: Owning = ANYBODYS,
         alone: bool = False,
+        tracing: Tracing | None = None,
     ) -> None:
+        self._tracing = tracing
         self._store = store
         self._settings = settings
         self._registry = registry
@@ -83,7 +86,9 @@ class Runs(DeadLetters):
     ) -> Run:
         """Ask for one run of a job, now or at ``run_at``; it is stored when this answers."""
         check_words("enqueue", options, RunOptions.__optional_keys__)
-        return await self._submit(self.request(job, payload, **options), connection=connection)
+        request = self.request(job, payload, **options)
+        with asking(self._tracing, "enqueue", {"run_id": request.id, "job": request.job}) as trace:
+            return await self._submit(_traced(request, trace), connection=connection)
 
     async def _submit(self, request: NewRequest, *, connection: Any = None) -> Run:
         """Store a request that was checked."""
@@ -104,13 +109,14 @@ class Runs(DeadLetters):
         check_words("enqueue_many", options, RunOptions.__optional_keys__)
         requests = [self.request(job, payload, **options) for payload in payloads]
         made: list[Run] = []
-        for start in range(0, len(requests), BULK):
-            batch = requests[start : start + BULK]
-            try:
-                made += await self._store.enqueue(batch, connection=connection)
-            except StoreError as error:
-                raise _not_stored(batch, error) from error
-            self._on_runs()
+        with asking(self._tracing, "enqueue", {"runs": len(requests)}) as trace:
+            for start in range(0, len(requests), BULK):
+                batch = [_traced(request, trace) for request in requests[start : start + BULK]]
+                try:
+                    made += await self._store.enqueue(batch, connection=connection)
+                except StoreError as error:
+                    raise _not_stored(batch, error) from error
+                self._on_runs()
         return made
 
     async def get(self, ref: str) -> Run | None:
@@ -277,6 +283,10 @@ class Runs(DeadLetters):
             return named_run_id(self._owning.space(""), ref) if isinstance(ref, str) and ref else None
         schedule = await self._store.get_schedule(named[0])
         return None if schedule is None else window_run_id(schedule.id, named[1])
+
+
+def _traced(request: NewRequest, trace: str | None) -> NewRequest:
+    return request if trace is None else replace(request, trace=trace)
 
 
 def _not_stored(requests: Sequence[NewRequest], error: StoreError) -> EnqueueFailure:

@@ -25,6 +25,7 @@ from duly.core.timing import Timing
 from duly.runtime.batcher import Batcher
 from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock
+from duly.runtime.tracing import asking
 from duly.store.sql import SqlStore
 from duly.store.values import NewSchedule, Page, Put, ScheduleFilter
 
@@ -101,10 +102,13 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
         """
         check_words("create", options, SCHEDULE_WORDS)
         new = self._builder.schedule(key, timing, id=id, created_by=by, **options)
-        if connection is not None:
-            (put,) = await self._store.put_schedules([new], connection=connection)
-            return _unwrap(put)
-        return await self._store_one(new)
+        words = {"schedule_id": new.facts.id, "schedule_key": new.facts.key}
+        with asking(self._builder.tracing, "create", words) as trace:
+            new = new if trace is None else replace(new, trace=trace)
+            if connection is not None:
+                (put,) = await self._store.put_schedules([new], connection=connection)
+                return _unwrap(put)
+            return await self._store_one(new)
 
     async def create_many(self, schedules: Sequence[Mapping[str, Any]], *, connection: Any = None) -> list[Schedule]:
         """Store many schedules, one transaction per batch; answers them in order, raises at the first refused."""

@@ -1,12 +1,31 @@
-"""Signals of a process that is duly's own: the first asks to stop, the second ends it."""
+"""A process that is duly's own: how it ends. The first signal asks to stop, the second ends it."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator
+import sys
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from typing import Any
+
+from duly.config.sources import debugging
+from duly.core.errors import ConfigurationError, StoreUnavailable
+
+UNREACHABLE, MISCONFIGURED = 69, 78
+"""Exit codes of an app that is the whole program, as those of the command line."""
+
+
+def run_alone(run: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Run as the whole program: what keeps it from starting is one line and an exit code, not a stack."""
+    try:
+        asyncio.run(run())
+    except (StoreUnavailable, ConfigurationError) as error:
+        if debugging():
+            raise
+        sys.stderr.write(f"duly: {error.message}\n")
+        raise SystemExit(UNREACHABLE if isinstance(error, StoreUnavailable) else MISCONFIGURED) from None
 
 
 @asynccontextmanager

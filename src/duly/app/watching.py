@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from duly.core.errors import DulyError
 from duly.runtime.events import Observer
+from duly.runtime.tracing import Tracing
 from duly.store.load import Load
 from duly.store.values import LEADER, Instance, Lease
 from duly.workflow.definition import Workflow
@@ -29,6 +30,11 @@ class Check:
 def observe(app: Duly, observer: Observer) -> None:
     """Tell ``observer`` what the engine does from now on."""
     app._observers.add(observer)
+
+
+def tracing_of(app: Duly) -> Tracing | None:
+    """What traces the app, if anything does."""
+    return app._tracing
 
 
 def store_name(app: Duly) -> str:

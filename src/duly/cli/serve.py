@@ -91,12 +91,20 @@ def api(ctx: click.Context, /, **flags: Any) -> int:
     return _serve(choices_of(ctx), {**flags, "roles": "api"})
 
 
+def _log(loaded: Loaded) -> None:
+    from duly.config import wants_colour
+    from duly.engine.instance import own_name
+    from duly.telemetry.logs import configure
+
+    colour = wants_colour(sys.stderr.isatty())
+    configure(loaded["log.level"], loaded["log.format"], colour=colour, worker_id=own_name())
+
+
 def _work_for(choices: Choices, flags: dict[str, Any]) -> int:
     """Work for a server until a signal; the app's own store is never opened."""
     from duly.app.finding import find_app
     from duly.app.remote_worker import RemoteWorker
-    from duly.config import load, wants_colour
-    from duly.telemetry.logs import configure
+    from duly.config import load
 
     spec = flags["app"] or choices.app
     if flags["database_url"] or choices.database_url:
@@ -105,7 +113,7 @@ def _work_for(choices: Choices, flags: dict[str, Any]) -> int:
         raise Refused("--server needs --app MODULE:APP: the jobs that are to run here")
     named = {"log.level": flags["log_level"], "log.format": flags["log_format"], "api.key": choices.token}
     loaded = load({**named, "api.url": choices.server}, config=flags["config"] or choices.config)
-    configure(loaded["log.level"], loaded["log.format"], colour=wants_colour(sys.stderr.isatty()))
+    _log(loaded)
     for warning in loaded.warnings:
         click.echo(f"duly: {warning}", err=True)
     app = find_app(spec)
@@ -119,8 +127,7 @@ def _serve(choices: Choices, flags: dict[str, Any]) -> int:
     from duly.app.demo import add_demo
     from duly.app.finding import find_app
     from duly.app.serving import make_app, prepare
-    from duly.config import load, wants_colour
-    from duly.telemetry.logs import configure
+    from duly.config import load
 
     from .serving import Plan, run
 
@@ -133,7 +140,7 @@ def _serve(choices: Choices, flags: dict[str, Any]) -> int:
         "roles": flags["roles"],
     }
     loaded = load(named, config=flags["config"] or choices.config)
-    configure(loaded["log.level"], loaded["log.format"], colour=wants_colour(sys.stderr.isatty()))
+    _log(loaded)
     for warning in loaded.warnings:
         click.echo(f"duly: {warning}", err=True)
     roles = loaded["roles"]

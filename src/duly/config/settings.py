@@ -12,7 +12,9 @@ from duly.core.rules.firing import FireRules
 from duly.core.run import ENDS, RunStatus
 
 ELECTIONS = ("none", "database", "redis")
-WORDS = frozenset({"catchup_default", "public_url", "strict_ids", "election", "election_url", "webhook_allow"})
+WORDS = frozenset(
+    {"catchup_default", "public_url", "strict_ids", "election", "election_url", "webhook_allow", "tracing"}
+)
 """Settings that are no numbers."""
 
 
@@ -30,7 +32,8 @@ class Settings:
     without a replay; one may record ``history_steps`` with ``history_bytes``, and is warned of before. Webhooks that
     workflows wait for are at ``public_url``, where the API is seen from outside. With ``election`` one instance fires
     and the others stand by: chosen in the ``database``, or by the ``redis`` at ``election_url``. Webhooks go to public
-    hosts over https alone, and to the hosts and networks in ``webhook_allow``, wherever they are.
+    hosts over https alone, and to the hosts and networks in ``webhook_allow``, wherever they are. ``tracing`` makes
+    spans for OpenTelemetry.
     """
 
     lease: float = 15.0
@@ -67,6 +70,7 @@ class Settings:
     election: str = "none"
     election_url: str | None = None
     webhook_allow: tuple[str, ...] = ()
+    tracing: bool = False
 
     def __post_init__(self) -> None:
         if self.catchup_default not in tuple(Missed):
@@ -91,8 +95,9 @@ class Settings:
             raise ConfigurationError(
                 f"setting public_url is {self.public_url!r}; expected a URL such as https://duly.example.com"
             )
-        if not isinstance(self.strict_ids, bool):
-            raise ConfigurationError(f"setting strict_ids is {self.strict_ids!r}; expected True or False")
+        for name in ("strict_ids", "tracing"):
+            if not isinstance(getattr(self, name), bool):
+                raise ConfigurationError(f"setting {name} is {getattr(self, name)!r}; expected True or False")
         for field in fields(self):
             value = getattr(self, field.name)
             if field.name in WORDS or (value is None and field.default is None):

@@ -137,7 +137,8 @@ class SkippedWindows:
 class Claim:
     """A run in the hands of one session: what an attempt needs, and the fence all its writes must carry.
 
-    ``capped``: its queue limits how many run at once, so its end may let another one start.
+    ``capped``: its queue limits how many run at once, so its end may let another one start. ``trace`` is the W3C
+    context in which it, or its schedule, was asked for; told only to who traces.
     """
 
     id: str
@@ -159,6 +160,7 @@ class Claim:
     definition: Definition | None = None
     suspect: bool = False
     capped: bool = False
+    trace: str | None = None
 
     @property
     def key(self) -> str | None:

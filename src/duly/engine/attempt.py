@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from contextvars import copy_context
 from enum import Enum
 from typing import Any, assert_never
 
 from duly.core.errors import ValidationFailed
 from duly.core.run import Cancelled, Claim, Failed, Lost, Outcome, Released
+from duly.runtime.tracing import current_claim
 
 from .context import RunContext
 from .deadlines import Deadlines
@@ -90,6 +92,7 @@ class Attempt:
     async def run(self) -> Outcome:
         """Call the handler; never raises, except when the task itself is cancelled by no ``stop`` of ours."""
         self._begun = True
+        current_claim.set(self.claim)
         if self._stop is not None:
             return self._stopped(self._stop)
         try:
@@ -123,7 +126,8 @@ class Attempt:
             case Mode.THREAD:
                 values = handler.arguments.values(context)
                 try:
-                    return await self._threads.submit(lambda: handler.function(**values), self._begin_in_thread)
+                    run = copy_context().run  # a thread has no context of its own
+                    return await self._threads.submit(lambda: run(handler.function, **values), self._begin_in_thread)
                 finally:
                     self._in_thread = False
             case Mode.PROCESS:

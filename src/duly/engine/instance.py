@@ -16,6 +16,7 @@ from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock
 from duly.runtime.events import Observers
 from duly.runtime.loop import Loop
+from duly.runtime.tracing import Tracing
 from duly.store.sql import SqlStore
 from duly.store.values import Beat, Settlement
 from duly.store.values import Instance as InstanceRow
@@ -35,6 +36,11 @@ from .worker import Worker
 ROLES = ("api", "scheduler", "worker")
 
 
+def own_name() -> str:
+    """What an instance is called that was given no name: its machine and its process."""
+    return f"{platform.node()}-{os.getpid()}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
     """Everything an instance touches, so that a test can hand it another world."""
@@ -46,6 +52,7 @@ class World:
     observers: Observers
     heartbeat_thread: bool = True
     ballot: Ballot | None = None
+    tracing: Tracing | None = None
 
 
 class Instance:
@@ -57,7 +64,7 @@ class Instance:
         self._world = world
         self._registry = registry
         self._roles = tuple(roles)
-        self._name = name or f"{platform.node()}-{os.getpid()}"
+        self._name = name or own_name()
         self._version = version
         self._session: int | None = None
         self._loops: list[Loop] = []
@@ -82,6 +89,7 @@ class Instance:
             session=self._trusted_session,
             on_session_lost=self._session_lost,
             wake=self.wake_worker,
+            tracing=world.tracing,
         )
         self._heartbeat = Heartbeat(
             store,

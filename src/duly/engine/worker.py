@@ -10,6 +10,7 @@ from duly.core.policy import Retry
 from duly.core.run import Claim, Outcome, Released, Suspended
 from duly.runtime.clock import Clock
 from duly.runtime.events import Observer
+from duly.runtime.tracing import Tracing
 from duly.store.protocol import Claiming
 from duly.store.values import Beat, Grab, Held, Settlement
 
@@ -44,6 +45,7 @@ class Worker:
         session: Callable[[], int | None],
         on_session_lost: Callable[[int], None],
         wake: Callable[[], None],
+        tracing: Tracing | None = None,
     ) -> None:
         self._store = store
         self._registry = registry
@@ -54,6 +56,7 @@ class Worker:
         self._session = session
         self._on_session_lost = on_session_lost
         self._wake = wake
+        self._tracing = tracing
         self._threads = Threads(settings.threads)
         self._deadlines = Deadlines(clock)
         self._suspects = Suspects(clock, settings.lease)
@@ -162,7 +165,8 @@ class Worker:
             handler.outlet.taken += 1
         self._idle.clear()
         self._observer.attempt_started(claim)
-        attempt.task = asyncio.get_running_loop().create_task(self._run(attempt))
+        context = None if self._tracing is None else self._tracing.begin(claim)
+        attempt.task = asyncio.get_running_loop().create_task(self._run(attempt), context=context)
 
     async def _run(self, attempt: Attempt) -> None:
         outcome: Outcome = _RELEASED
@@ -183,6 +187,8 @@ class Worker:
             del self._active[claim.id]
         if not self._active:
             self._idle.set()
+        if self._tracing is not None:
+            self._tracing.end(claim, outcome)
         self._observer.attempt_ended(claim, outcome)
         if not attempt.lost:
             self._settler.add(Settlement(claim, attempt.session, outcome, self._retry(claim, attempt.handler)))

@@ -106,7 +106,12 @@ class LogObserver(Observer):
                 claim.max_attempts,
                 outcome.error,
                 exc_info=outcome.cause,
-                extra={"run_id": claim.id, "attempt": claim.attempt, "schedule_id": claim.schedule_id},
+                extra={
+                    "run_id": claim.id,
+                    "attempt": claim.attempt,
+                    "schedule_id": claim.schedule_id,
+                    "schedule_key": claim.key,
+                },
             )
 
     def settlements_lost(self, run_ids: Sequence[str]) -> None:

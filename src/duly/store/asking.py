@@ -273,6 +273,10 @@ class Runs(Protocol):
 
     async def get_run(self, run_id: str) -> Run | None: ...
 
+    async def read_traces(self, ids: Sequence[str]) -> dict[str, str]:
+        """The W3C contexts in which these runs and schedules were asked for, by id; of most there is none."""
+        ...
+
     async def list_runs(self, where: RunFilter, *, limit: int, after: str | None = None) -> Page[Run]:
         """Answer one page, newest id first, without payloads and results."""
         ...

@@ -29,6 +29,7 @@ class NewSchedule:
 
     facts: Facts
     definition: Definition
+    trace: str | None = None
 
 
 Put = Schedule | DulyError
@@ -54,6 +55,7 @@ class NewRequest:
     unique: Unique | None = None
     marks: Mapping[str, str] = field(default_factory=dict)
     """Tags and attributes that it is found by, as ``core.marks`` writes them."""
+    trace: str | None = None
 
     @property
     def realm(self) -> tuple[str, str]:

@@ -11,8 +11,11 @@ from typing import Any, Final, TextIO
 
 import msgspec
 
+from duly.runtime.tracing import current_claim
+
 FIELDS: Final = (
-    "schedule_id", "run_id", "attempt", "worker_id", "trace_id", "span_id", "duration_ms", "address", "store", "roles",
+    "schedule_id", "schedule_key", "run_id", "attempt", "worker_id", "trace_id", "span_id", "duration_ms", "address",
+    "store", "roles",
 )  # fmt: skip
 """What a record may carry besides its words; payloads are not among them."""
 
@@ -20,11 +23,16 @@ _CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
 _COLOURS: Final = {"debug": "2", "info": "32", "warning": "33", "error": "31", "critical": "31;1"}
 
 
-def configure(level: str, format: str, *, colour: bool, stream: TextIO | None = None) -> None:
-    """Send everything that is logged in this process to ``stream``, stderr if None."""
+def configure(
+    level: str, format: str, *, colour: bool, stream: TextIO | None = None, worker_id: str | None = None
+) -> None:
+    """Send everything that is logged in this process to ``stream``, stderr if None.
+
+    ``worker_id`` is the name of the instance, for lines that machines read.
+    """
     out = stream or sys.stderr
     handler = logging.StreamHandler(out)
-    handler.setFormatter(JsonFormatter() if is_json(format, out) else ConsoleFormatter(colour=colour))
+    handler.setFormatter(JsonFormatter(worker_id) if is_json(format, out) else ConsoleFormatter(colour=colour))
     root = logging.getLogger()
     for old in list(root.handlers):
         root.removeHandler(old)
@@ -45,8 +53,27 @@ def escaped(text: str) -> str:
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
+def at_work() -> dict[str, Any]:
+    """What the code that logs works for: its run, and its span where it is traced."""
+    found: dict[str, Any] = {}
+    claim = current_claim.get()
+    if claim is not None:
+        found = {"schedule_id": claim.schedule_id, "schedule_key": claim.key, "run_id": claim.id}
+        found["attempt"] = claim.attempt
+    tracing = sys.modules.get("opentelemetry.trace")
+    if tracing is not None:
+        span = tracing.get_current_span().get_span_context()
+        if span.is_valid:
+            found |= {"trace_id": f"{span.trace_id:032x}", "span_id": f"{span.span_id:016x}"}
+    return found
+
+
 class JsonFormatter(logging.Formatter):
-    """One JSON object per line."""
+    """One JSON object per line. What a record says of itself counts more than what the code works for."""
+
+    def __init__(self, worker_id: str | None = None) -> None:
+        super().__init__()
+        self._worker_id = worker_id
 
     def format(self, record: logging.LogRecord) -> str:
         at = datetime.fromtimestamp(record.created, UTC)
@@ -56,7 +83,8 @@ class JsonFormatter(logging.Formatter):
             "logger": record.name,
             "event": record.getMessage(),
         }
-        event |= {name: value for name in FIELDS if (value := getattr(record, name, None)) is not None}
+        known = {"worker_id": self._worker_id, **at_work()}
+        event |= {name: value for name in FIELDS if (value := getattr(record, name, known.get(name))) is not None}
         if record.exc_info and record.exc_info[1] is not None:
             error = record.exc_info[1]
             event["error.type"] = type(error).__qualname__

@@ -19,6 +19,7 @@ from duly.engine.job import Call
 from duly.engine.outcomes import describe
 from duly.engine.registry import Registry
 from duly.runtime.clock import Clock
+from duly.runtime.tracing import step_span
 
 from .body import Done
 
@@ -107,10 +108,12 @@ class Hands:
         attempt = step.attempt + 1
         context = StepContext(f"{self._run_id}:{step.position}", work.name, attempt)
         try:
-            if work.transactional:
-                return await asyncio.to_thread(self._transact, lambda c, keep: self._both(step, work, context, c, keep))
-            output = await self._limited(work, context)
-            result = self._written(output)
+            with step_span(work.name, {"run_id": self._run_id, "attempt": attempt, "position": step.position}):
+                if work.transactional:
+                    both = lambda c, keep: self._both(step, work, context, c, keep)
+                    return await asyncio.to_thread(self._transact, both)
+                output = await self._limited(work, context)
+                result = self._written(output)
         except Exception as error:  # noqa: BLE001 - around a user's function: whatever it raises is its end
             return self._failed(step, work, attempt, error, context)
         return self._ended(step, attempt, context, StepStatus.DONE, result=result)

@@ -32,6 +32,7 @@ class Bound:
         self._closed: str | None = None
         self._whole = self
         self._timed: Timed | None = None
+        self._tells_traces = False
         self._whose: Whose | None = None
 
     def seen_by(self, whose: Whose) -> Self:

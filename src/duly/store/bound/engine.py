@@ -5,17 +5,37 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
+from duly.core.errors import StoreError
 from duly.core.policy import Retry
 from duly.core.rules.firing import FireRules
 from duly.core.rules.suspects import ONE, Room
-from duly.core.run import Outcome
-from duly.store.methods import answering, claiming, firing, reporting, settling
+from duly.core.run import Claim, Outcome
+from duly.store.methods import answering, claiming, firing, reporting, settling, tracing
 from duly.store.values import NO_RETRIES, Claimed, Fired, Grab, Report, Settled, Settlement, Term
 
 from .base import Bound
 
 
-class BoundFiring(Bound):
+class BoundTracing(Bound):
+    """What a claim's run, or its schedule, was asked for in: looked up where somebody traces, and only there."""
+
+    def tell_traces(self, wanted: bool) -> None:
+        """Whether claims are to come with their traces."""
+        self._whole._tells_traces = wanted
+
+    async def _add_traces(self, claims: Sequence[Claim]) -> None:
+        if not claims or not self._whole._tells_traces:
+            return
+        ids = {id for claim in claims for id in (claim.id, claim.schedule_id) if id is not None}
+        try:
+            traces = await self._read(partial(tracing.read_traces, ids=sorted(ids)))
+        except StoreError:
+            return  # the runs are claimed, and nobody waits for their traces
+        for claim in claims:
+            claim.trace = traces.get(claim.id) or traces.get(claim.schedule_id or "")
+
+
+class BoundFiring(BoundTracing):
     """``protocol.Firing`` on a driver."""
 
     async def fire_due(
@@ -40,13 +60,14 @@ class BoundFiring(Bound):
         )
         if fired.runs > len(fired.claims):
             self.driver.hint("runs")
+        await self._add_traces(fired.claims)
         return fired
 
     async def set_aside_next(self, error: str) -> None:
         await self._write(partial(firing.set_aside_next, error=error))
 
 
-class BoundClaiming(Bound):
+class BoundClaiming(BoundTracing):
     """``protocol.Claiming`` on a driver."""
 
     async def claim_runs(
@@ -58,7 +79,7 @@ class BoundClaiming(Bound):
         suspects: Room = ONE,
         queues: Collection[str] | None = None,
     ) -> Claimed:
-        return await self._write(
+        claimed = await self._write(
             partial(
                 claiming.claim_runs,
                 session=session,
@@ -69,6 +90,8 @@ class BoundClaiming(Bound):
                 queues=queues,
             )
         )
+        await self._add_traces(claimed.claims)
+        return claimed
 
     async def settle(self, settlements: Sequence[Settlement]) -> Settled:
         settled = await self._write(partial(settling.settle, settlements=settlements))

@@ -9,7 +9,7 @@ from typing import Any
 from duly.core.rules.firing import FireRules
 from duly.core.run import Run
 from duly.core.schedule import Schedule
-from duly.store.methods import enqueueing, marking, overview, runs
+from duly.store.methods import enqueueing, marking, overview, runs, tracing
 from duly.store.seen import Minute, Outcomes
 from duly.store.values import NewRequest, Page, RunFilter, Triggered
 
@@ -54,6 +54,9 @@ class BoundRuns(Bound):
 
     async def get_run(self, run_id: str) -> Run | None:
         return await self._read(lambda now: runs.find_run(run_id))
+
+    async def read_traces(self, ids: Sequence[str]) -> dict[str, str]:
+        return await self._read(partial(tracing.read_traces, ids=ids))
 
     async def list_runs(self, where: RunFilter, *, limit: int, after: str | None = None) -> Page[Run]:
         look = marking.list_marked if where.marks else runs.list_runs

@@ -15,6 +15,7 @@ from .firing import NEW_RUN, new_run_row
 from .lanes import Entrance, close_entrances, open_entrances
 from .runs import find_run, fresh_run
 from .stepping import put_marks
+from .tracing import keep_traces
 
 _TAKEN = "the unique key is in use by a run of somebody else; choose another key"
 UNIQUE = ("tenant", "owner", "key", "run_id", "expires_at")
@@ -38,6 +39,7 @@ def _insert(runs: Sequence[NewRun], wanted: Sequence[str], requests: Sequence[Ne
     marks = put_marks({r.id: r.marks for r in reversed(requests) if r.marks and r.id in inserted}.items())
     if marks is not None:
         yield marks
+    yield from keep_traces((request.id, request.trace) for request in requests if request.id in inserted)
     new = {run.id: run for run in reversed(runs)}  # the same id again in this batch is answered with the first one
     answers: list[Run] = []
     for id in wanted:

@@ -52,6 +52,7 @@ def _forget(ids: Sequence[str], finished_before: int) -> Program[None]:
         query("purge_attempts", ids=ids),
         query("purge_redrives", ids=ids),
         query("purge_owners", ids=ids),
+        query("purge_traces", ids=ids),
         query("purge_steps", ids=ids),
         query("note_purge", finished_before=finished_before),
     )
@@ -61,7 +62,7 @@ def purge_schedules(now: int, ended_before: int, limit: int) -> Program[int]:
     rows = yield query("purgeable_schedules", ended_before=ended_before, limit=limit)
     ids = [row[0] for row in rows]
     if ids:
-        for name in ("purge_cursors", "purge_revisions", "purge_changes", "purge_schedules"):
+        for name in ("purge_cursors", "purge_revisions", "purge_changes", "purge_traces", "purge_schedules"):
             yield query(name, ids=ids)
     return len(ids)
 

@@ -16,7 +16,8 @@ from .changing import change_schedule
 from .definitions import Definitions
 from .operations import Progress, find_operation, insert_operation, lock_operation, read_operation
 
-WHOLE = ("purge_cursors", "purge_revisions", "purge_changes", "purge_schedules")
+BESIDE_RUNS = ("purge_attempts", "purge_redrives", "purge_steps", "purge_traces")
+WHOLE = ("purge_cursors", "purge_revisions", "purge_changes", "purge_traces", "purge_schedules")
 
 
 def begin_purge(
@@ -48,7 +49,7 @@ def purge_step(now: int, id: str, limit: int) -> Program[Operation | None]:
     over = False
     if rows:
         ids = [row[0] for row in rows]
-        yield group(*(query(name, ids=ids) for name in ("purge_attempts", "purge_redrives", "purge_steps")))
+        yield group(*(query(name, ids=ids) for name in BESIDE_RUNS))
     elif not (yield batch("open_runs", {"schedule_id": [order.schedule_id]})):
         over = True
         yield group(*(query(name, ids=[order.schedule_id]) for name in WHOLE))

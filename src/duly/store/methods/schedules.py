@@ -30,6 +30,7 @@ from duly.store.statements import Program, Row, batch, columns, group, query
 from duly.store.values import NewSchedule, Put
 
 from .calendars import calendar_refusal, unknown_calendars
+from .tracing import keep_traces
 
 DERIVED = ("kind", "job", "topic", "calendars")
 REVISION = ("schedule_id", "revision", "body", "payload", "made_at", "made_by")
@@ -55,6 +56,7 @@ def put_schedules(now: int, new: Sequence[NewSchedule], most: int | None = None)
     rows = yield batch("insert_schedules", columns(FACTS + DERIVED, map(schedule_row, ready.values())))
     inserted = {row[0] for row in rows}
     yield from _complete([schedule for id, schedule in ready.items() if id in inserted])
+    yield from keep_traces((item.facts.id, item.trace) for item in new if item.facts.id in inserted)
     puts: list[Put] = []
     for item in new:
         id = item.facts.id

@@ -72,6 +72,7 @@ from duly.testing.contract.suspects import TestSuspects  # noqa: E402
 from duly.testing.contract.switching import TestRestores, TestResumingAll, TestSwitch  # noqa: E402
 from duly.testing.contract.tables import TABLES, Dump, differences, sorted_rows  # noqa: E402
 from duly.testing.contract.topics import TestTopics  # noqa: E402
+from duly.testing.contract.tracing import TestTraces  # noqa: E402
 from duly.testing.contract.trial import Trial, Worker  # noqa: E402
 from duly.testing.contract.webhooks import TestTellingWebhooks, TestWebhooks  # noqa: E402
 
@@ -137,6 +138,7 @@ __all__ = [
     "TestSwitch",
     "TestTellingWebhooks",
     "TestTopics",
+    "TestTraces",
     "TestTriggering",
     "TestUniques",
     "TestUnknownJobs",

@@ -69,6 +69,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "webhooks": tuple(_WEBHOOK.split()),
     "interests": ("event", "subject", "webhook_id"),
     "overdue": ("schedule_id", "since"),
+    "traces": ("id", "trace"),
     "steps": (
         "run_id", "position", "seq", "kind", "name", "status", "attempt", "due_at", "result", "error", "log",
         "asked_at", "done_at",

@@ -1,0 +1,1 @@
+DELETE FROM duly_traces WHERE id = ANY (:ids::uuid[])

@@ -1,0 +1,3 @@
+INSERT INTO duly_traces (id, trace)
+VALUES (:id, :trace)
+ON CONFLICT DO NOTHING
