@@ -3,11 +3,14 @@
 import asyncio
 import threading
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from duly import Cron, Duly, Event, Every, Fatal, Once, Retry, RunStatus, ScheduleArrived, Settings
+from duly.app.serving import prepare
+from duly.config import load
 from duly.core.errors import ConfigurationError, TopicInvalid, ValidationFailed
 from tests.app.conftest import MakeApp, until
 
@@ -206,3 +209,19 @@ async def test_a_topic_takes_an_object_only(app: Duly, payload: Any) -> None:
     with pytest.raises(ValidationFailed, match="expected an object"):
         await app.schedules.trigger("y", payload)
     await app.close()
+
+
+async def test_listeners_hear_of_the_store_that_the_app_was_given_last(tmp_path: Path) -> None:
+    """`duly serve --app` gives an app its store after its code has declared who listens."""
+    app, heard = Duly(), []
+
+    @app.on("schedule.a.arrived")
+    async def listen(event: ScheduleArrived) -> None:
+        heard.append(event.metadata["owner_id"])
+
+    prepare(app, load({"database.url": f"sqlite:///{tmp_path / 'given.db'}"}))
+    async with app:
+        await app.schedules.create("t", Every(hours=1), topic="a", metadata={"owner_id": "ann"})
+        run = await app.schedules.trigger("t")
+        done = await app.runs.wait(run.id, timeout=60)
+    assert (done.status, heard) == ("completed", ["ann"]), done.error_message

@@ -111,6 +111,8 @@ class Duly(Declaring):
         self._workflows = Workflows()
         self._included: list[Jobs] = []
         self._on_dead: str | None = None
+        # Asked for when they are needed: before it runs, an app may be given another store, and in tests another clock.
+        self._listeners = Listeners(self._registry, lambda: self._clock.now(), lambda id: self._store.get_schedule(id))
         self._telling = Telling(self._clock)
         self._tells_of_runs = False
         self._observers = Observers([LogObserver(), *observers])
@@ -135,7 +137,6 @@ class Duly(Declaring):
             lambda: self._life.tell(Instance.wake_worker),
             partial(own_transaction, url),
         )
-        self._listeners = Listeners(self._registry, self._clock, self._store.get_schedule)
         self._life = Life(self._store)
         self._owning = ANYBODYS
         self._builder = self._make_builder(settings, ANYBODYS)

@@ -11,7 +11,6 @@ from duly.core.errors import ConfigurationError, Fatal
 from duly.core.instants import to_datetime
 from duly.core.schedule import Schedule
 from duly.core.topics import ANY_TOPIC, ARRIVED, ScheduleArrived, handler_of, topic_of_event, topic_of_handler
-from duly.runtime.clock import Clock
 
 from .context import RunContext
 from .registry import Handler, Mode, Registry
@@ -25,9 +24,11 @@ _NOBODY = {"owner_id": None, "tenant_id": None, "correlation_id": None, "client_
 class Listeners:
     """Who listens to which topic; known to the registry as one handler per topic, or one for all."""
 
-    def __init__(self, registry: Registry, clock: Clock, find: Callable[[str], Awaitable[Schedule | None]]) -> None:
+    def __init__(
+        self, registry: Registry, now: Callable[[], int], find: Callable[[str], Awaitable[Schedule | None]]
+    ) -> None:
         self._registry = registry
-        self._clock = clock
+        self._now = now
         self._find = find
         self._by_event: dict[str, list[Listener]] = {}
 
@@ -60,7 +61,7 @@ class Listeners:
             metadata=_NOBODY if schedule is None else schedule.metadata,
             timezone="UTC" if claim.definition is None else claim.definition.timing.timezone,
             original_scheduled_at=run.scheduled_at,
-            fired_at=to_datetime(self._clock.now()),
+            fired_at=to_datetime(self._now()),
             attempt=run.attempt,
             max_attempts=run.max_attempts,
             window_key=run.window_key,
