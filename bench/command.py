@@ -28,6 +28,7 @@ CELLS = {
     "C": "create",
     "D": "idle",
     "E": "queue",
+    "M": "delivery",
     "W": "workflow",
     "K": "bulk",
     "R": "rest",
