@@ -131,13 +131,15 @@ async def test_a_celery_worker_executes_a_scheduled_task_once_per_window(worker:
                 timing=Every(seconds=1),
                 target={"kind": "queue", "name": "celery", "headers": {"task": "reports.nightly"}},
                 payload={"user": 42},
+                overlap="allow",
                 max_runs=3,
             )
             executed: list[dict[str, Any]] = []
             while len(executed) < 3:
                 if (popped := await client.blpop(["reports:made"], timeout=1)) is not None:
                     executed.append(json.loads(popped[1]))
-            runs = (await app.runs.list()).items
+            # A machine that sleeps too long skips windows, and says so; what fired is what is sent.
+            runs = [run for run in (await app.runs.list()).items if run.status != "skipped"]
         assert [one["user"] for one in executed] == [42] * 3
         assert sorted(one["id"] for one in executed) == sorted(run.id for run in runs)
         assert await client.blpop(["reports:made"], timeout=1) is None

@@ -25,6 +25,7 @@ async def _received(redis_url: str, query: str, command: list[str], tmp_path: Pa
             topic="reports.nightly",
             target=TARGET,
             payload={"user": 42},
+            overlap="allow",
             max_runs=3,
         )
         environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{HOME}:{HOME / 'src'}", "REDIS_URL": redis_url}
@@ -36,7 +37,8 @@ async def _received(redis_url: str, query: str, command: list[str], tmp_path: Pa
         lines = [(await process.stdout.readline()).decode() for _ in range(3)]
         process.terminate()
         assert await process.wait() == 0
-        runs = (await app.runs.list()).items
+        # A machine that sleeps too long skips windows, and says so; what fired is what is sent.
+        runs = [run for run in (await app.runs.list()).items if run.status != "skipped"]
     return lines, runs
 
 
