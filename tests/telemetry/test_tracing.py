@@ -25,6 +25,7 @@ from duly.store.values import Held
 from duly.telemetry.logs import JsonFormatter
 from duly.telemetry.tracing import OpenTelemetryTracing
 from duly.testing import ManualClock
+from tests.targets.memory import Memory
 
 FROM_AFAR = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
@@ -32,16 +33,14 @@ FROM_AFAR = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 class Traced:
     """An app in memory whose spans are kept."""
 
-    def __init__(self, sampler: Any = None) -> None:
+    def __init__(self, sampler: Any = None, **options: Any) -> None:
         self.clock = ManualClock()
         self.kept = InMemorySpanExporter()
         provider = TracerProvider(sampler=sampler) if sampler else TracerProvider()
         provider.add_span_processor(SimpleSpanProcessor(self.kept))
         self.provider = provider
         self.tracer = provider.get_tracer("shop")
-        self.app = Duly(
-            "sqlite:///:memory:", clock=self.clock, tracer_provider=provider, settings=Settings(retention=0)
-        )
+        self.app = Duly("sqlite:///:memory:", clock=self.clock, tracer_provider=provider, **options)
 
     def spans(self, name: str) -> list[ReadableSpan]:
         return [span for span in self.kept.get_finished_spans() if span.name == name]
@@ -187,6 +186,24 @@ async def test_the_steps_of_a_workflow_are_spans_below_its_attempt(traced: Trace
     assert parent(step) == parent(failed) == ids(attempt)[1]
     assert step.status.status_code is trace.StatusCode.UNSET
     assert (failed.status.status_code, failed.status.description) == (trace.StatusCode.ERROR, "LookupError")
+
+
+async def test_a_delivered_message_carries_the_trace_of_its_delivery() -> None:
+    memory, plain = Memory(), Memory()
+    traced = Traced(targets={"mail": memory.make()})
+    target = {"kind": "queue", "name": "mail"}
+    async with traced.app:
+        await traced.app.schedules.create("nightly", Cron("* * * * *"), target=target)
+        await traced.clock.advance(seconds=61)
+    (message,) = memory.messages
+    (attempt,) = (span for span in traced.kept.get_finished_spans() if span.name.startswith("duly.attempt"))
+    assert ids(attempt)[0] == int(message.id.replace("-", ""), 16)
+    assert message.headers["traceparent"] == f"00-{ids(attempt)[0]:032x}-{ids(attempt)[1]:016x}-03"
+    clock = ManualClock()
+    async with Duly("sqlite:///:memory:", clock=clock, targets={"mail": plain.make()}) as untraced:
+        await untraced.schedules.create("nightly", Cron("* * * * *"), target=target)
+        await clock.advance(seconds=61)
+    assert "traceparent" not in plain.messages[0].headers
 
 
 async def test_a_request_over_rest_goes_on_in_its_caller_s_trace(traced: Traced, app: Duly) -> None:

@@ -138,7 +138,8 @@ class Claim:
     """A run in the hands of one session: what an attempt needs, and the fence all its writes must carry.
 
     ``capped``: its queue limits how many run at once, so its end may let another one start. ``trace`` is the W3C
-    context in which it, or its schedule, was asked for; told only to who traces.
+    context in which it, or its schedule, was asked for, and from the attempt's start on the attempt's own; only where
+    somebody traces.
     """
 
     id: str

@@ -30,7 +30,7 @@ class Tracing(Protocol):
         ...
 
     def begin(self, claim: Claim) -> Context:
-        """Begin the span of an attempt; the attempt runs in the context."""
+        """Begin the span of an attempt; the attempt runs in the context, and its claim's trace is now its own."""
         ...
 
     def end(self, claim: Claim, outcome: Outcome) -> None:
@@ -39,10 +39,6 @@ class Tracing(Protocol):
 
     def step(self, name: str, words: Words) -> AbstractContextManager[None]:
         """A span around one try at a step of a workflow; what is raised inside is its failure."""
-        ...
-
-    def traceparent(self, claim: Claim) -> str | None:
-        """The context of an attempt as the header of a message; None while it is not at work."""
         ...
 
     def arriving(self, headers: Mapping[str, str]) -> AbstractContextManager[None]:
@@ -74,5 +70,5 @@ def step_span(name: str, words: Words) -> Iterator[None]:
 
 def traceparent_now() -> str | None:
     """What a message carries that is sent for the run at work; None where it is not traced."""
-    tracing, claim = _tracing.get(), current_claim.get()
-    return None if tracing is None or claim is None else tracing.traceparent(claim)
+    claim = current_claim.get()
+    return None if claim is None else claim.trace

@@ -163,6 +163,7 @@ def _departure(claim: Claim, metadata: Mapping[str, str | None]) -> Departure:
         max_attempts=claim.max_attempts,
         fence=claim.fence,
         spec=spec_of(claim),
+        trace=claim.trace,
     )
 
 

@@ -53,6 +53,7 @@ class Departure:
     max_attempts: int = 1
     fence: int = 1
     spec: Mapping[str, Any] = field(default_factory=dict)
+    trace: str | None = None
 
     @property
     def expects_answer(self) -> bool:
@@ -76,13 +77,18 @@ def message_of(departure: Departure) -> Message:
         payload=departure.payload,
         topic=departure.topic,
         key=departure.key,
-        headers={**_ids(departure, attributes["type"]), **(spec.get("headers") or {})},
+        headers={**_ids(departure, attributes["type"]), **_trace(departure), **(spec.get("headers") or {})},
         attributes=attributes if format is Format.CLOUDEVENTS_BINARY else {},
         attempt=departure.attempt,
         fence=departure.fence,
         expects_answer=departure.expects_answer,
         options={word: value for word, value in spec.items() if word not in _ENVELOPE_WORDS},
     )
+
+
+def _trace(departure: Departure) -> dict[str, str]:
+    """W3C's header, where the attempt is traced."""
+    return {} if departure.trace is None else {"traceparent": departure.trace}
 
 
 def prefixed(attributes: Mapping[str, str], prefix: str) -> dict[str, str]:

@@ -45,9 +45,7 @@ class OpenTelemetryTracing:
     @contextmanager
     def asking(self, what: str, words: Words) -> Iterator[str | None]:
         with self._own().start_as_current_span(f"duly.{what}", kind=SpanKind.PRODUCER, attributes=_named(words)):
-            carrier: dict[str, str] = {}
-            _w3c.inject(carrier)
-            yield carrier.get("traceparent")
+            yield _traceparent()
 
     def begin(self, claim: Claim) -> Context:
         words = _about(claim)
@@ -64,6 +62,7 @@ class OpenTelemetryTracing:
             attributes=words | {"duly.attempt": claim.attempt},
         )
         self._spans[claim.id, claim.fence] = span
+        claim.trace = _traceparent(trace.set_span_in_context(span))
         context = copy_context()
         context.run(contexts.attach, trace.set_span_in_context(span, parent))
         return within(self, context)
@@ -88,14 +87,6 @@ class OpenTelemetryTracing:
             except BaseException as error:
                 span.set_status(Status(StatusCode.ERROR, type(error).__name__))
                 raise
-
-    def traceparent(self, claim: Claim) -> str | None:
-        span = self._spans.get((claim.id, claim.fence))
-        if span is None:
-            return None
-        carrier: dict[str, str] = {}
-        _w3c.inject(carrier, trace.set_span_in_context(span))
-        return carrier.get("traceparent")
 
     @contextmanager
     def arriving(self, headers: Mapping[str, str]) -> Iterator[None]:
@@ -167,6 +158,12 @@ class _Ids:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._usual, name)
+
+
+def _traceparent(context: contexts.Context | None = None) -> str | None:
+    carrier: dict[str, str] = {}
+    _w3c.inject(carrier, context)
+    return carrier.get("traceparent")
 
 
 def _about(claim: Claim) -> dict[str, Any]:
