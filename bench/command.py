@@ -32,6 +32,7 @@ CELLS = {
     "W": "workflow",
     "K": "bulk",
     "R": "rest",
+    "V": "dashboard",
     "P8": "growth",
     "P11": "pair",
     "P12": "writes",

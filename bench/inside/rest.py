@@ -32,7 +32,7 @@ uvicorn.run(Starlette(routes=[Route("/api/v1/schedules/{id}", answer)]), port=in
 
 async def main(url: str, schedules: int) -> dict[str, float]:
     answers: dict[str, float] = {}
-    with _served([sys.executable, "-m", "duly", "api", "--database-url", url, "--port"], "/readyz") as address:
+    with served([sys.executable, "-m", "duly", "api", "--database-url", url, "--port"], "/readyz") as (address, _):
         page = _ask(address, "GET", "/api/v1/schedules?limit=200")["items"]
         run_page = _ask(address, "GET", "/api/v1/runs?limit=200")["items"]
         keys, runs = [item["key"] for item in page], [item["id"] for item in run_page]
@@ -55,7 +55,7 @@ async def main(url: str, schedules: int) -> dict[str, float]:
         many = lambda i: ("POST", "/api/v1/schedules", {**body, "name": "n", "key": f"{tag}x{i}"})
         answers["create_16_per_s"] = _rate(address, many)
         answers["apply_per_s"] = _apply(address, tag, body)
-    with _served([sys.executable, "-c", BARE], "/api/v1/schedules/x") as address:
+    with served([sys.executable, "-c", BARE], "/api/v1/schedules/x") as (address, _):
         answers["bare_per_s"] = _rate(address, lambda i: ("GET", f"/api/v1/schedules/stock-{i}", None))
     return answers
 
@@ -125,7 +125,8 @@ def _ask(address: str, method: str, path: str, body: object = None) -> dict[str,
 
 
 @contextmanager
-def _served(command: list[str], ready: str) -> Iterator[str]:
+def served(command: list[str], ready: str) -> Iterator[tuple[str, int]]:
+    """A process that serves, at which address and under which id, from when it is ready until the end."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -139,7 +140,7 @@ def _served(command: list[str], ready: str) -> Iterator[str]:
                     break
                 except (OSError, RuntimeError, http.client.HTTPException, json.JSONDecodeError):
                     time.sleep(0.1)
-            yield address
+            yield address, process.pid
         finally:
             process.terminate()
             process.wait(30)

@@ -13,7 +13,7 @@ from tests.docs.commands import check_command, commands
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(path.name for path in DOCS.glob("*.md"))
-PROGRAMS = ("howto.md", "dst.md", "webhooks.md")
+PROGRAMS = ("howto.md", "dst.md", "webhooks.md", "dashboard.md")
 """Pages whose programs have no test of their own."""
 
 
