@@ -38,7 +38,24 @@ def _queries(dialect: str, names: tuple[str, ...], text: str, instead: str) -> t
     return tuple((f"src/duly/store/{dialect}/queries/{name}.sql", text, instead) for name in names)
 
 
+ZOMBIES = (
+    "tests/simulation/test_simulation.py::test_what_zombies_record_is_refused_and_nobody_goes_on_with_another_value",
+)
+
 MUTANTS = (
+    Mutant(
+        "no-fence-on-records",
+        "a step is recorded for whoever says so, also for an attempt that was believed dead",
+        (
+            (
+                "src/duly/store/methods/stepping.py",
+                'locked = {row[0]: row for row in (yield batch("lock_runs", guards))}',
+                "ids = [record.run_id for record in records]\n"
+                "    locked = {row[0]: (row[0], 1, 1, None) for row in (yield query('lock_open_runs', ids=ids))}",
+            ),
+        ),
+        (ZOMBIES, STEPS),
+    ),
     Mutant(
         "window-identity",
         "a window's run gets a random id: the store cannot refuse the second one",

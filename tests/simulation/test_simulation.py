@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from duly.testing.simulation import simulate
+from duly.testing.simulation import Zombies, simulate
 from duly.testing.simulation.oracle import Expected, Rule
 
 LIVES = int(os.environ.get("DULY_SIMULATED_LIVES", "200"))
@@ -30,11 +30,19 @@ def test_no_fault_loses_or_doubles_a_window_and_everything_comes_to_rest(first: 
         assert not report.findings, str(report)
 
 
+def test_what_zombies_record_is_refused_and_nobody_goes_on_with_another_value() -> None:
+    reports = [simulate(seed, kind=Zombies) for seed in range(12, 20)]
+    assert [str(report) for report in reports if report.findings] == []
+    assert sum(report.steps for report in reports) > 500
+    assert sum(report.freezes for report in reports) > 10
+
+
 def test_the_lives_hold_what_they_are_to_show() -> None:
     """Faults that never happen prove nothing."""
     reports = [simulate(seed) for seed in range(20)]
     assert sum(report.windows for report in reports) > 1000
     assert sum(report.runs for report in reports) > 500
+    assert sum(report.steps for report in reports) > 500
     for fault in ("crashes", "freezes", "cuts", "leaps"):
         assert sum(getattr(report, fault) for report in reports) > 2, fault
 

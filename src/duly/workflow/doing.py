@@ -260,8 +260,12 @@ def undo_call(compensate: Callable[..., Any], work: StepWork, retry: Retry | Non
         offered = (output, *args)
         return given(*(offered if endless else offered[: len(places)]))
 
-    undo.retry = retry or _UNDO  # type: ignore[attr-defined]  # travels with the function that it is for
-    return undo
+    async def undo_without_thread(output: Any) -> Any:
+        return await undo(output)
+
+    chosen: Callable[[Any], Any] = undo_without_thread if inspect.iscoroutinefunction(given) else undo
+    chosen.retry = retry or _UNDO  # type: ignore[attr-defined]  # travels with the function that it is for
+    return chosen
 
 
 def _lines(context: StepContext) -> str | None:

@@ -9,5 +9,6 @@ the last call: a failure is found again by its number.
 from __future__ import annotations
 
 from .life import Life, Report, simulate
+from .zombies import Zombies
 
-__all__ = ["Life", "Report", "simulate"]
+__all__ = ["Life", "Report", "Zombies", "simulate"]

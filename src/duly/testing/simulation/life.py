@@ -24,6 +24,7 @@ from duly.runtime.chance import Chance
 from duly.store.sql import SqlStore
 from duly.store.sqlite.driver import SqliteDriver
 
+from .flows import Ledger, add_flows, is_flow, judge_flows, new_flow
 from .loop import VirtualLoop
 from .node import Faults, Node, StoreClock, whose
 from .oracle import Expected, Rule, judge_calm, judge_ends, judge_runs, judge_windows
@@ -31,8 +32,9 @@ from .record import Record
 
 START = 1_767_571_200_000
 SETTINGS = Settings(lease=9, heartbeat=3, poll=3, concurrency=8)
-POINTS = ("settle", "settle", "fire_due", "claim_runs", "beat", "take_lost")
+POINTS = ("settle", "settle", "fire_due", "claim_runs", "beat", "take_lost", *["record_steps"] * 4)
 """Where fate likes to strike."""
+OPEN = (RunStatus.PENDING, RunStatus.RUNNING, RunStatus.SUSPENDED)
 REST = 400.0
 """Virtual seconds within which a healed fleet must have come to rest."""
 
@@ -45,6 +47,7 @@ class Report:
     findings: list[str]
     windows: int = 0
     runs: int = 0
+    steps: int = 0
     crashes: int = 0
     freezes: int = 0
     cuts: int = 0
@@ -64,6 +67,8 @@ class Life:
         self.seed = seed
         self.span = span
         self.record = Record()
+        self.ledger = Ledger(seed)
+        self.flows: list[str] = []
         self.nodes: list[Node] = []
         self.expected: dict[str, Expected] = {}
         self.counts = dict.fromkeys(("crashes", "freezes", "cuts", "leaps"), 0)
@@ -102,7 +107,7 @@ class Life:
     # The people.
 
     def _equip_people(self) -> None:
-        chance = Chance(self.people.getrandbits(32))
+        chance = self.chance = Chance(self.people.getrandbits(32))
         registry = Registry()
         builder = Builder(SETTINGS, registry, self.clock, chance)
         operations = Operations(self.store, SETTINGS, self.clock, chance, on_step=_nothing)
@@ -151,7 +156,9 @@ class Life:
         key = self.people.choice(sorted(self.expected))
         expected = self.expected[key]
         self.latest = max(self.latest, self.clock.now())
-        what = self.people.choice(["create", "pause", "resume", "edit", "trigger", "enqueue", "enqueue", "delete"])
+        what = self.people.choice(
+            ["create", "pause", "resume", "edit", "trigger", "enqueue", "flow", "flow", "signal", "delete"]
+        )
         self.record.note(f"people {what} {key}")
         try:
             match what:
@@ -176,11 +183,23 @@ class Life:
                     await self.schedules.trigger(key, force=self.people.random() < 0.5)
                 case "enqueue":
                     await self.runs.enqueue("work", {})
+                case "flow":
+                    for _ in range(3):
+                        await self._start_flow()
+                case "signal" if self.flows:
+                    await self.store.signal_run(self.people.choice(self.flows), "go", str(self.people.randrange(9)))
+                    self._wake()
                 case "delete" if self.people.random() < 0.2:
                     await self.schedules.delete(key)
                     expected.end(self.clock.now())
         except (Conflict, NotFound) as refusal:
             self.record.note(f"people were refused: {refusal.code}")
+
+    async def _start_flow(self) -> None:
+        number = len(self.flows)
+        self.flows.append(self.chance.id(self.clock))
+        await self.store.enqueue([new_flow(self.flows[-1], number, SETTINGS)])
+        self._wake()
 
     # Fate.
 
@@ -215,6 +234,7 @@ class Life:
 
         registry = Registry()
         registry.add(make_handler("work", work))
+        add_flows(registry, node, SETTINGS, self.ledger)
         return registry
 
     async def _trouble(self) -> None:
@@ -302,7 +322,7 @@ class Life:
         loop = asyncio.get_running_loop()
         until = loop.time() + REST
         while loop.time() < until:
-            if not any([await self._some(status) for status in (RunStatus.PENDING, RunStatus.RUNNING)]):
+            if not any([await self._some(status) for status in OPEN]):
                 return True
             await asyncio.sleep(5)  # noqa: TID251
         return False
@@ -320,8 +340,12 @@ class Life:
         findings = [] if rested else [f"not everything had ended {REST:g} s after the healing"]
         for key, expected in sorted(self.expected.items()):
             findings += judge_windows(expected, by_key.get(key, []), leapt_back=self.leapt_back)
-        ended = [await self.store.get_run(run.id) or run for run in runs if run.status is RunStatus.COMPLETED]
-        findings += judge_runs(runs, self.record.starts, SETTINGS.default_max_attempts) + judge_ends(ended)
+        jobs = [run for run in runs if not is_flow(run)]
+        ended = [await self.store.get_run(run.id) or run for run in jobs if run.status is RunStatus.COMPLETED]
+        findings += judge_runs(jobs, self.record.starts, SETTINGS.default_max_attempts) + judge_ends(ended)
+        flows = [await self.store.get_run(run.id) or run for run in runs if is_flow(run)]
+        journals = {run.id: (await self.store.read_journal(run.id)).steps for run in flows}
+        findings += judge_flows(flows, journals, self.ledger)
         if self.calm:
             findings += judge_calm(self.record)
         lived = repr((self.record.timeline, sorted((run.id, run.status, run.fence, run.reason) for run in runs)))
@@ -330,17 +354,18 @@ class Life:
             findings=findings,
             windows=sum(len(expected.windows()) for expected in self.expected.values()),
             runs=len(runs),
+            steps=sum(len(steps) for steps in journals.values()),
             digest=blake2b(lived.encode(), digest_size=8).hexdigest(),
             timeline=self.record.tail(),
             **self.counts,
         )
 
 
-def simulate(seed: int, span: float = 20.0) -> Report:
+def simulate(seed: int, span: float = 20.0, kind: type[Life] = Life) -> Report:
     """Live through one seed."""
     loop = VirtualLoop(whose, lambda node, task: _belongs(node, task))
     try:
-        return loop.run_until_complete(Life(seed, span).live())
+        return loop.run_until_complete(kind(seed, span).live())
     finally:
         for task in asyncio.all_tasks(loop):
             task.cancel()
@@ -350,8 +375,8 @@ def simulate(seed: int, span: float = 20.0) -> Report:
 
 def _belongs(node: Node | None, task: asyncio.Task[Any]) -> None:
     if node is not None:
-        node.tasks.add(task)
-        task.add_done_callback(node.tasks.discard)
+        node.tasks[task] = None
+        task.add_done_callback(lambda done: node.tasks.pop(done, None))
         if node.dead:
             task.cancel()
 

@@ -155,13 +155,14 @@ class Node:
         self.cut_off = False
         self.dead = False
         self.listener: Callable[[str], None] | None = None
-        self.tasks: set[asyncio.Task[Any]] = set()
+        self.tasks: dict[asyncio.Task[Any], None] = {}  # in the order of their births, which is the same each time
         self._ambush: dict[str, Callable[[], None]] = {}
         self.neighbours = neighbours
         self._thawed = asyncio.Event()
         self._thawed.set()
+        self.store = SqlStore(NodeDriver(self, driver))  # type: ignore[arg-type]  # what is asynchronous of a driver
         world = World(
-            store=SqlStore(NodeDriver(self, driver)),  # type: ignore[arg-type]  # what is asynchronous of a driver
+            store=self.store,
             settings=settings,
             clock=self.clock,
             chance=Chance(self.chance.getrandbits(32)),
@@ -179,6 +180,10 @@ class Node:
                 return
             except (StoreUnavailable, OutcomeUnknown):
                 await asyncio.sleep(0.5)  # noqa: TID251
+
+    def wake(self) -> None:
+        """Tell its worker that there is something to do."""
+        self.instance.wake_worker()
 
     def kill(self) -> None:
         """What SIGKILL leaves: nothing of it runs any more, nothing is written any more."""
