@@ -15,7 +15,8 @@ LINES = {"S0": 38, "S1": 28, "S2": 50, "S3": 78, "S4": 46}
 """How many lines each source document has."""
 
 SCENARIOS = (
-    "C1 C2 C3 C4 C5 C6 C7 C8 D1 D2 D3 D4 D5 D6 E8 F1 F2 F3 F4 F5 F6 F8 F9 F10 G1 G3 G4 G5 I9 I10 I11 J1 J2 J3 J4 K2 K5"
+    "C1 C2 C3 C4 C5 C6 C7 C8 D1 D2 D3 D4 D5 D6 E8 E12 F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 G1 G3 G4 G5 I9 I10 I11"
+    " J1 J2 J3 J4 J5 K2 K5"
     " H1 H2 H3 H4 H5 H6 H7 H8 H9 H10 H11 H12 H13 H14 H15 H16 I1 I2 I3 I4 I5 I6 I7 I8"
 ).split()
 OPEN = re.compile(r"open: issue (\d+)")
@@ -70,6 +71,16 @@ def test_every_test_on_the_page_exists() -> None:
             if not (ROOT / path).is_file() or name not in defined_in(path):
                 gone.append(f"{about}: {test}")
     assert gone == []
+
+
+def test_the_other_documents_of_s0_are_there_line_by_line_with_a_test_or_the_reason_why_not() -> None:
+    found = re.findall(r"^\| S0d\.(\d+) \| ([^|]+) \| ([^|]*)\| ([^|]*)\|$", (ROOT / PAGE).read_text(), re.MULTILINE)
+    assert [int(number) for number, *_ in found] == list(range(10, 69))
+    for number, _, shown, note in found:
+        tests = TEST.findall(shown)
+        assert tests or note.strip(), number
+        for path, _, name in (test.partition("::") for test in tests):
+            assert name in defined_in(path), f"S0d.{number}: {path}::{name}"
 
 
 def test_classes_of_the_contract_on_the_page_are_run() -> None:
