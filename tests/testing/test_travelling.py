@@ -1,6 +1,7 @@
 """Time travel through the real engine, and what tests say of it."""
 
 import re
+import time
 from itertools import pairwise
 from typing import Any
 
@@ -58,8 +59,6 @@ async def test_handlers_in_threads_and_steps_in_threads_are_waited_for(duly_app:
     done: list[str] = []
 
     def slowly(name: str) -> None:
-        import time
-
         time.sleep(0.05)
         done.append(name)
 
@@ -131,3 +130,19 @@ async def test_two_travels_do_not_meet() -> None:
         await one.advance(days=1)
         await other.advance(days=2)
         assert one.now() < other.now()
+
+
+async def test_the_clock_stands_still_while_a_handler_is_at_work_in_a_thread(
+    duly_app: Duly, duly_clock: ManualClock
+) -> None:
+    took: list[int] = []
+
+    @duly_app.job("plain", cron="0 * * * *")
+    def plain() -> None:
+        began = duly_clock.now()
+        time.sleep(0.03)
+        took.append(duly_clock.now() - began)
+
+    async with duly_app:
+        await duly_clock.advance(hours=3)
+    assert took == [0, 0, 0]
