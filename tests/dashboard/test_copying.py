@@ -14,7 +14,7 @@ from duly.api.reading import read
 from duly.cli.flags import body_of
 from duly.cli.schedule.making import create
 from duly.config import Settings
-from duly.dashboard.copying import copies, essential
+from duly.dashboard.copying import Copies, copies, essential
 from tests.dashboard.bodies import BODIES
 
 EVERY_BODY = pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
@@ -25,9 +25,15 @@ def arguments(body: dict[str, Any]) -> dict[str, Any]:
     return {name: tuple(value) if isinstance(value, list) else value for name, value in made.items()}
 
 
+def copied(body: dict[str, Any]) -> Copies:
+    found = copies(body, Settings())
+    assert found is not None
+    return found
+
+
 @EVERY_BODY
 def test_the_command_makes_the_same_schedule(body: dict[str, Any], tmp_path: Any):
-    words, _, document = copies(body, Settings()).cli.partition(" <<'END'\n")
+    words, _, document = copied(body).cli.partition(" <<'END'\n")
     given = shlex.split(words)
     assert given[:3] == ["duly", "schedule", "create"]
     if document:
@@ -43,7 +49,7 @@ def test_the_command_makes_the_same_schedule(body: dict[str, Any], tmp_path: Any
 
 @EVERY_BODY
 def test_the_request_sends_the_same_body(body: dict[str, Any]):
-    words = shlex.split(copies(body, Settings()).curl.replace("\\\n", ""))
+    words = shlex.split(copied(body).curl.replace("\\\n", ""))
     assert "$DULY_API_URL/api/v1/schedules" in words
     assert json.loads(words[words.index("-d") + 1]) == body
 
@@ -59,7 +65,7 @@ async def test_the_python_makes_the_same_schedule(body: dict[str, Any]):
     class App:
         schedules = Schedules()
 
-    code = copies(body, Settings()).python
+    code = copied(body).python
     lines = "\n".join(f"    {line}" for line in code.splitlines())
     scope: dict[str, Any] = {"app": App(), "duly": duly}
     exec(compile(f"async def main():\n{lines}", "copied", "exec"), scope)
@@ -93,3 +99,8 @@ def test_what_a_create_would_choose_by_itself_is_left_out(body: dict[str, Any]):
         if name not in left:
             whole.pop(name, None)
     assert whole == left
+
+
+def test_what_is_too_large_for_a_page_is_not_offered():
+    body = {"key": "x", "cronExpression": "0 0 * * *", "jobType": "a", "jobPayload": "y" * 20_000}
+    assert copies(body, Settings()) is None

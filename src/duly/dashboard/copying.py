@@ -50,6 +50,10 @@ _CHOSEN: Mapping[str, Any] = {
 """What a create chooses where a body says nothing, but for what a server's settings choose."""
 
 
+MOST = 16 * 1024
+"""Characters of a request that is offered to be copied: three of them stand on one page."""
+
+
 @dataclass(frozen=True, slots=True)
 class Copies:
     """The same schedule in three tongues."""
@@ -76,8 +80,10 @@ def essential(body: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     return kept
 
 
-def copies(body: Mapping[str, Any], settings: Settings) -> Copies:
-    """A body to create a schedule with, to paste. Raises what a create would."""
+def copies(body: Mapping[str, Any], settings: Settings) -> Copies | None:
+    """A body to create a schedule with, to paste; None for one too large. Raises what a create would."""
+    if len(_curl(body)) > MOST:
+        return None
     arguments = create_arguments(read(ScheduleBody, dict(body)), settings)
     return Copies(_cli(body, arguments["timing"]), _curl(body), _python(arguments))
 

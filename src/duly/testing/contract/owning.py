@@ -51,7 +51,8 @@ class TestOwning:
         assert (await store.list_schedules(ScheduleFilter(), **ANYTHING)).items == []
         assert (await store.list_upcoming(**ANYTHING)).items == []
         ahead: dict[str, Any] = {"steps": 48, "step_ms": 3_600_000, "limit": 50, "most": 50}
-        assert (await store.look_ahead(**ahead)).strata == ()
+        seen = await store.look_ahead(**ahead)
+        assert (seen.strata, sum(seen.counted)) == ((), 0)
         assert sum((await store.look_ahead(**ahead, owner="ann")).counted) == 0
         assert (await store.list_schedules(ScheduleFilter(owner="ann"), **ANYTHING)).items == []
         assert (await store.list_schedules(ScheduleFilter(tenant="acme"), **ANYTHING)).items == []
