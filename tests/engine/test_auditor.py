@@ -2,9 +2,13 @@
 
 from duly import Every
 from duly.core.audit import Fault
+from duly.core.webhook import JOB, Webhook
 from duly.engine import auditor
 from duly.store.statements import Program, query
+from duly.store.values import RunFilter
 from tests.engine.lab import Lab, Recorder
+
+UNKNOWN = "019363a0-0000-7d83-91f8-20a939dbcd79"
 
 
 async def test_a_schedule_that_does_not_fire_is_told_by_one_instance_until_it_does(lab: Lab) -> None:
@@ -20,6 +24,28 @@ async def test_a_schedule_that_does_not_fire_is_told_by_one_instance_until_it_do
     lab.store.up()
     await lab.clock.advance(seconds=10)
     assert told[0].all("schedules_owed")[-1] == (0, [])
+
+
+async def test_webhooks_are_told_once_of_a_fire_that_is_owed_and_once_of_its_end(lab: Lab) -> None:
+    """Whichever instances audit, and however often; and a store where nothing is owed is not written to."""
+    await lab.start(roles=("scheduler",))
+    await lab.start(roles=("scheduler",))
+    await lab.clock.advance(minutes=5)
+    quiet = lab.store.calls["tell_overdue"]
+    assert quiet <= 2, "each looks once when it begins to audit"
+    events = ("schedule.overdue", "schedule.recovered")
+    await lab.plain.put_webhook(Webhook(id=UNKNOWN, url="https://example.com/", events=events))
+    await lab.create("tick", Every(minutes=1), job="nobody")
+    lab.store.down("fire_due")
+    await lab.clock.advance(minutes=10)
+    lab.store.up()
+    await lab.clock.advance(seconds=30)
+    page = await lab.plain.list_runs(RunFilter(job=JOB), limit=10)
+    told = [await lab.plain.get_run(run.id) for run in page.items]
+    assert sorted(run.payload["type"] for run in told if run is not None) == sorted(events)
+    calls = lab.store.calls["tell_overdue"]
+    await lab.clock.advance(minutes=5)
+    assert lab.store.calls["tell_overdue"] == calls, "nothing is owed"
 
 
 async def test_a_window_without_a_row_is_found_and_told_once(lab: Lab) -> None:

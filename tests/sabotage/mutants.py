@@ -492,4 +492,40 @@ MUTANTS = (
         ),
         (("chaos", "--rows", "F07", "--store", "sqlite", "--repeat", "8", "--seed", "1"),),
     ),
+    Mutant(
+        "webhooks-anywhere",
+        "a name may lead a webhook inside",
+        (("src/duly/core/endpoint.py", "if why is not None and not allowed.address(address):", "if False:"),),
+        (("tests/targets/test_webhook.py", "-k", "w30 or w31"),),
+    ),
+    Mutant(
+        "the-first-address-will-do",
+        "only the first address of a name is checked",
+        (("src/duly/core/endpoint.py", "for address in found:", "for address in found[:1]:"),),
+        (("tests/targets/test_webhook.py", "-k", "w31"),),
+    ),
+    Mutant(
+        "any-body-is-signed",
+        "a signature says nothing of the body",
+        (("src/duly/core/signing.py", ".encode() + body", ".encode()"),),
+        (("tests/core/test_signing.py",),),
+    ),
+    Mutant(
+        "webhooks-of-others",
+        "a webhook hears of a schedule that is not its owner's",
+        _queries("sqlite", ("interested_in_schedules",), " AND (w.owner IS NULL OR w.owner = s.owner)", ""),
+        ((CONTRACT[0], "-k", "sqlite-memory and TellingWebhooks"),),
+    ),
+    Mutant(
+        "owed-again-and-again",
+        "a fire that is owed is told at every look",
+        _queries("sqlite", ("insert_overdue",), "ON CONFLICT DO NOTHING", "ON CONFLICT DO UPDATE SET since = since"),
+        ((CONTRACT[0], "-k", "sqlite-memory and TellingWebhooks"), ("tests/engine/test_auditor.py", "-k", "webhooks")),
+    ),
+    Mutant(
+        "news-of-news",
+        "webhooks are told of the runs that tell webhooks",
+        _queries("sqlite", ("interested_in_runs",), "seen.job <> :job AND", ":job IS NOT NULL AND"),
+        ((CONTRACT[0], "-k", "sqlite-memory and TellingWebhooks"),),
+    ),
 )

@@ -7,9 +7,10 @@ from typing import Any
 
 from duly.core.credential import Whose
 from duly.core.instants import to_datetime
-from duly.core.run import Run
+from duly.core.run import Failed, Run
 from duly.core.webhook import EVENTS, JOB, QUEUE, Secret, Webhook, WebhookKind
 from duly.store.values import RunFilter
+from duly.testing.contract.access import Access
 from duly.testing.contract.trial import Trial
 
 ID = "019cc9a0-0000-7000-8000-00000000000{}"
@@ -193,6 +194,22 @@ class TestTellingWebhooks:
         await trial.pause(schedule)
         assert await trial.store.tell_overdue(**late) == 0
         assert len(await _told(trial)) == 3, "what is paused has not recovered"
+
+    async def test_what_is_cut_off_is_told_to_nobody_and_what_is_done_to_each_once(
+        self, trial: Trial, access: Access
+    ) -> None:
+        for number in (1, 2):
+            await trial.store.put_webhook(_new(number, "run.failed"))
+        await trial.enqueue("report")
+        worker = await trial.worker("report")
+        ends = [worker.ending(await worker.claim_one(), Failed("boom", fatal=True))]
+        for statements in range(20):
+            if not await access.crash_after(statements, lambda store: store.settle(ends)):
+                break
+            assert await _told(trial) == [], f"cut off after {statements} statements"
+        assert await _told(trial) == [("run.failed", "1"), ("run.failed", "2")]
+        await trial.store.settle(ends)
+        assert len(await _told(trial)) == 2, "a repeated settle is no news"
 
     async def test_a_heartbeat_is_told_of_ends(self, trial: Trial) -> None:
         await trial.store.put_webhook(_new(1, "run.completed", "run.failed", kind=WebhookKind.HEARTBEAT))
