@@ -7,6 +7,7 @@ import os
 import resource
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from duly import RunStatus
@@ -46,11 +47,23 @@ async def kill_at_point(trial: Trial) -> None:
         if doomed.poll() is None:
             await _death_or_other(trial, doomed.pid)
     else:
-        await trial.wait_for(lambda: doomed.poll() is not None, f"the instance to die {point}")
+        await _work_until(trial, lambda: doomed.poll() is not None, f"the instance to die {point}")
     if doomed.poll() is None:
         doomed.kill()
     doomed.wait()
     trial.figures.remarks[point] = trial.figures.remarks.get(point, 0) + 1
+
+
+async def _work_until(trial: Trial, condition: Callable[[], bool], what: str) -> None:
+    """Ask for work until one instance among others has come to its point: who gets which run is chance."""
+    give_up_at = time.monotonic() + REST_WITHIN
+    while not condition():
+        assert time.monotonic() < give_up_at, f"waited {REST_WITHIN} s for {what}\n{trial.fleet.logs()}"
+        await trial.ask(12, "nap", seconds=0.2)
+        for _ in range(20):
+            if condition():
+                return
+            await asyncio.sleep(0.05)
 
 
 async def _death_or_other(trial: Trial, pid: int) -> None:
@@ -139,7 +152,7 @@ async def freeze_at_point(trial: Trial) -> None:
     point = FREEZING_POINTS[trial.figures.repetitions % len(FREEZING_POINTS)]
     await trial.ask(9, "nap", seconds=0.5)
     frozen = trial.fleet.start(name := trial.new_name("frozen"), **trial.plan_of(""), point=point, how="stop")
-    await trial.wait_for(lambda: _stopped(frozen.pid), f"the instance to freeze {point}")
+    await _work_until(trial, lambda: _stopped(frozen.pid), f"the instance to freeze {point}")
     if trial.sqlite and point.startswith("before"):  # it holds the file's lock: nobody can do anything until it wakes
         await trial.pause(LEASE + 1)
     else:
