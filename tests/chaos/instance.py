@@ -11,6 +11,7 @@ import ctypes
 import os
 import random
 import signal
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -69,6 +70,14 @@ def add_jobs(app: Duly) -> None:
     async def block(run: RunContext, seconds: float) -> str:
         note_run("start", run)
         time.sleep(seconds)  # noqa: ASYNC251 - this is the fault: nothing else of the instance turns
+        note_run("end", run)
+        return f"fence {run.fence}"
+
+    @app.job("slog", retry=PATIENT)
+    def slog(run: RunContext, seconds: float) -> str:
+        """A plain function in a thread: nobody can stop it, so it comes to its end whoever has its run by then."""
+        note_run("start", run)
+        threading.Event().wait(seconds)
         note_run("end", run)
         return f"fence {run.fence}"
 

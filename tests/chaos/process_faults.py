@@ -26,9 +26,9 @@ FREEZING_POINTS = ("after claim_runs", "before settle", "after settle", "before 
 
 async def kill_one(trial: Trial) -> None:
     """F01, S01: SIGKILL at a random moment, another one soon after."""
-    await trial.ask(6)
+    await trial.ask(9, "nap", seconds=2)
     await trial.pause(trial.chance.uniform(0.2, 1.5))
-    name = trial.any_instance()
+    name = trial.busiest()
     pid, runs, at = trial.kill(name)
     await trial.pause(trial.chance.uniform(0, 2))
     await trial.start(name)
@@ -121,14 +121,23 @@ async def terminate_then_kill(trial: Trial) -> None:
 
 
 async def freeze_one(trial: Trial) -> None:
-    """F07: SIGSTOP for half, one, two or five leases, then SIGCONT."""
-    leases = (2, 1, 0.5, 5)[trial.figures.repetitions % 4]
-    runs = await trial.ask(9, "nap", seconds=1.5)
+    """F07: SIGSTOP until another has begun one of its runs, or for one, half a and five leases; then SIGCONT.
+
+    Woken while others are at its runs, it comes to the ends of its own attempts: writes that must be refused.
+    """
+    leases = (None, 1, 0.5, 5)[trial.figures.repetitions % 4]
+    runs = await trial.ask(9, "slog", seconds=2.5)
     await _all_begun(trial, {run.id for run in runs})
-    name = trial.any_instance()
+    name = trial.busiest()
+    pid = trial.fleet.processes[name].pid
     trial.fleet.book.note("nemesis", what=f"SIGSTOP {name} for {leases} leases")
     trial.fleet.signal(name, signal.SIGSTOP)
-    await trial.pause(leases * LEASE)
+    stopped_at = time.time()
+    if leases is None:
+        mine = trial.at_work(pid) & {run.id for run in runs}
+        await trial.taken_over(mine, stopped_at, pid, least=min(1, len(mine)))
+    else:
+        await trial.pause(leases * LEASE)
     trial.fleet.signal(name, signal.SIGCONT)
 
 

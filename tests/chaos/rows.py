@@ -81,7 +81,12 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(id="F06", fault="SIGTERM, then SIGKILL", strike=process.terminate_then_kill, short=2, release=50),
     Row(
-        id="F07", fault="SIGSTOP for 0.5 to 5 leases", strike=process.freeze_one, change=POSTGRES, short=4, release=200
+        id="F07",
+        fault="SIGSTOP until taken over; 0.5 to 5 leases",
+        strike=process.freeze_one,
+        change=POSTGRES,
+        short=4,
+        release=200,
     ),
     Row(
         id="F07b",

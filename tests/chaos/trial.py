@@ -148,6 +148,11 @@ class Trial:
     def any_instance(self) -> str:
         return self.chance.choice(sorted(name for name in self.fleet.processes if name in self.setting.instances))
 
+    def busiest(self) -> str:
+        """The instance that is at the most runs now."""
+        names = [name for name in self.fleet.processes if name in self.setting.instances]
+        return max(sorted(names), key=lambda name: len(self.at_work(self.fleet.processes[name].pid)))
+
     async def pause(self, seconds: float) -> None:
         """Let the world go on for a while: a fault lasts."""
         await asyncio.sleep(seconds)
@@ -186,14 +191,15 @@ class Trial:
         ended = {line["run"] for line in mine if line["event"] in ("end", "stopped")}
         return {line["run"] for line in mine if line["event"] == "start"} - ended
 
-    async def taken_over(self, runs: set[str], since: float, pid: int) -> None:
-        """Wait until others have begun the runs that a process had, and note how long it took."""
+    async def taken_over(self, runs: set[str], since: float, pid: int, *, least: int | None = None) -> None:
+        """Wait until others have begun the runs that a process had (``least`` of them), and note how long it took."""
+        wanted = len(runs) if least is None else least
 
         def begun() -> dict[str, float]:
             lines = [line for line in self.fleet.ledger("start") if line["pid"] != pid and line["at"] > since]
             return {line["run"]: line["at"] for line in reversed(lines) if line["run"] in runs}
 
-        found = await self.wait_for(lambda: len(begun()) == len(runs) and (begun() or True), "others to take over")
+        found = await self.wait_for(lambda: len(begun()) >= wanted and (begun() or True), "others to take over")
         if isinstance(found, dict):
             self.figures.recoveries += [at - since for at in found.values()]
 
