@@ -1,0 +1,1 @@
+"""A day of very many schedules, reckoned instead of run: how many databases and workers they ask for."""
