@@ -1,4 +1,4 @@
-"""Jobs that carry their own recurrence: a report every hour, a heartbeat every twenty seconds, a backup that catches up.
+"""Jobs that carry their recurrence: a report every hour, a heartbeat every twenty seconds, a backup that catches up.
 
 Run it with ``python examples/recurring_jobs.py``, in as many terminals as you like. What is declared here is stored at
 start and updated when it changes; a job that is no longer declared is paused, never deleted.

@@ -5,6 +5,7 @@ examples/schedule_service.py``.
 """
 
 import asyncio
+import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -52,7 +53,7 @@ class ScheduleService:
         return [schedule async for schedule in self._app.schedules.iterate(owner=owner)]
 
 
-def listen(app: duly.Duly) -> None:
+def listen(app: duly.Duly, arrived: asyncio.Event) -> None:
     """Hear of one topic, and of all of them."""
 
     @app.on("schedule.notifications.task-reminder.arrived")
@@ -60,21 +61,22 @@ def listen(app: duly.Duly) -> None:
         heard.append(event)
 
     @app.on("schedule.arrived")
-    async def count(event: ScheduleArrived) -> None: ...
+    async def tell(event: ScheduleArrived) -> None:
+        arrived.set()
 
 
 async def main() -> None:
     app = duly.Duly("sqlite:///duly.db")
-    listen(app)
-    service = ScheduleService(app)
+    arrived = asyncio.Event()
+    listen(app, arrived)
     async with app:
         soon = datetime.now(UTC) + timedelta(seconds=2)
+        service = ScheduleService(app)
         asked = await service.schedule_at(
             "notifications.task-reminder", soon, {"task": "call Ann"}, {"owner_id": "user-7"}
         )
-        while not heard:
-            await asyncio.sleep(0.1)
-        print(f"{asked.id}: {heard[0].user_payload['task']}, attempt {heard[0].attempt} of {heard[0].max_attempts}")
+        await arrived.wait()
+        sys.stdout.write(f"{heard[0].user_payload['task']}, as {asked.id} asked\n")
 
 
 if __name__ == "__main__":

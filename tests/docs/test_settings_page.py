@@ -11,7 +11,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "settings.md"
 
 def shown(default: Any) -> str:
     """A default as the page writes it."""
-    if default is None or default == ():
+    if default is None or default in ("", ()):
         return "none"
     if isinstance(default, bool):
         return f"`{str(default).lower()}`"

@@ -1,28 +1,26 @@
 """S2's schedule service: events at a time, asked for once, moved, cancelled, looked up."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
-from duly import Duly, DulyError, Settings
+from duly import Duly, DulyError
 from duly.testing import ManualClock
 from examples.schedule_service import ScheduleService, heard, listen
-from tests.app.conftest import until
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 TOPIC = "notifications.task-reminder"
 ASKED = {"owner_id": "user-7", "client_request_id": "request-1", "correlation_id": "c-9"}
 
 
-async def test_an_event_arrives_once_with_what_was_asked(tmp_path: Path) -> None:
+@pytest.mark.duly_start(NOON)
+async def test_an_event_arrives_once_with_what_was_asked(duly_app: Duly, duly_clock: ManualClock) -> None:
     heard.clear()
-    clock = ManualClock(NOON)
-    url = f"sqlite:////{str(tmp_path / 'duly.db').lstrip('/')}"
-    app = Duly(url, clock=clock, settings=Settings(lease=3600, heartbeat=600))
-    listen(app)
-    service = ScheduleService(app)
-    async with app:
+    arrived = asyncio.Event()
+    listen(duly_app, arrived)
+    service = ScheduleService(duly_app)
+    async with duly_app:
         first = await service.schedule_at(TOPIC, NOON + timedelta(hours=1), {"task": "call Ann"}, ASKED)
         with pytest.raises(DulyError, match="request-1") as again:
             await service.schedule_at(TOPIC, NOON + timedelta(hours=2), {"task": "again"}, ASKED)
@@ -37,8 +35,9 @@ async def test_an_event_arrives_once_with_what_was_asked(tmp_path: Path) -> None
             moved.id
         }
 
-        clock.move(hours=3)
-        (event,) = await until(lambda: list(heard))
+        await duly_clock.advance(hours=3)
+        (event,) = heard
+        assert arrived.is_set()
         with pytest.raises(DulyError) as late:
             await service.reschedule(moved.id, NOON + timedelta(hours=4))
     assert late.value.code == "SCHEDULE_JOB_NOT_CANCELLABLE"

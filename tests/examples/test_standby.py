@@ -26,7 +26,7 @@ async def test_the_standby_takes_over(tmp_path: Path) -> None:
     first_runs = False
 
     async def next_term() -> bool:
-        return await leader_term() > term
+        return bool(await leader_term() > term)
 
     await until(next_term)
 
