@@ -65,7 +65,7 @@ def lag_at(found: Sequence[tuple[float, float]], share: float) -> float:
 
 
 def databases(day: Day, per_second: float, allowed: float, share: float = 0.99) -> int:
-    """The fewest databases, each with an equal part of the schedules, with which that share is not later than allowed."""
+    """The fewest databases, each with an equal part of the schedules, with which that share is late by no more."""
     low, high = 1, 1
     while lag_at(lags(day.fires, high * per_second), share) > allowed:
         low, high = high + 1, high * 2
