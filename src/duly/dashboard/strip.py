@@ -47,13 +47,13 @@ def strip(runs: Iterable[Any], upcoming: Iterable[Any], timezone: str) -> list[D
 def _past(run: Any, zone: Zone) -> Cell:
     at = instant(run["scheduledAt"])
     told = run["errorMessage"] or run["reasonDetail"] or run["reason"]
-    return Cell(at, _local(at, zone).strftime("%H:%M"), run["status"], run["id"], run["windowCount"] or 1, told)
+    return Cell(at, _clock(at, zone), run["status"], run["id"], run["windowCount"] or 1, told)
 
 
 def _coming(window: Any, zone: Zone) -> Cell:
     at = instant(window["windowAt"])
     outcome = "excluded" if window.get("excluded") else "next"
-    return Cell(at, _local(at, zone).strftime("%H:%M"), outcome, note=window["note"])
+    return Cell(at, _clock(at, zone), outcome, note=window["note"])
 
 
 def _days(cells: Sequence[Cell], zone: Zone) -> Iterator[Day]:
@@ -93,6 +93,11 @@ def _change(at: int, offset: int, after: int) -> str:
     old, new = moment + timedelta(seconds=offset), moment + timedelta(seconds=after)
     way = "forward" if after > offset else "back"
     return f"clocks go {way} on {old:%Y-%m-%d}: {old:%H:%M} becomes {new:%H:%M}"
+
+
+def _clock(at: datetime, zone: Zone) -> str:
+    """What the wall clock shows, with seconds where there are some."""
+    return _local(at, zone).strftime("%H:%M:%S" if at.second else "%H:%M")
 
 
 def _local(at: datetime, zone: Zone) -> datetime:
