@@ -181,7 +181,8 @@ async def test_a11_an_app_without_the_scheduler_role_fires_nothing_and_is_seen_a
     async with worker, api:
         instances = {instance.name: instance for instance in await api._store.list_instances()}
         assert {name: instance.roles for name, instance in instances.items()} == {"w": ("worker",), "a": ("api",)}
-        assert (set(instances["w"].jobs), instances["a"].jobs) == ({"tick", "later"}, ())
+        assert {"tick", "later"} <= set(instances["w"].jobs)
+        assert instances["a"].jobs == ()
         tick_at = (await look(api, "tick")).next_window_at
         assert tick_at is not None
         later = await worker.enqueue("later", run_at=tick_at + timedelta(seconds=1))

@@ -100,5 +100,5 @@ def _seconds(text: str) -> int:
 
 def _refused(field: str, why: str) -> ValidationFailed:
     return ValidationFailed(
-        f"{field} {why}; expected {_EXPECTED}, or leave it out and one is made", field=field, expected=_EXPECTED
+        f"{field} {why}; expected {_EXPECTED}", field=field, expected=_EXPECTED
     )
