@@ -99,6 +99,4 @@ def _seconds(text: str) -> int:
 
 
 def _refused(field: str, why: str) -> ValidationFailed:
-    return ValidationFailed(
-        f"{field} {why}; expected {_EXPECTED}", field=field, expected=_EXPECTED
-    )
+    return ValidationFailed(f"{field} {why}; expected {_EXPECTED}", field=field, expected=_EXPECTED)
