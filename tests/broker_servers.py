@@ -170,7 +170,9 @@ class KafkaCluster:
         self.address = address
 
     def pause(self) -> None:
+        """Freeze it, and wait until all its threads stand still: a signal takes effect when it is noticed."""
         self._process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self._process.pid, os.WSTOPPED)
 
     def resume(self) -> None:
         self._process.send_signal(signal.SIGCONT)

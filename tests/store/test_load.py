@@ -4,11 +4,13 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from duly.core.outside import handler_of_target
 from duly.core.timing import Every
 from duly.store.load import Waits
 from duly.store.sql import SqlStore
 from duly.testing import ManualClock
 from duly.testing.contract import Trial
+from duly.testing.contract.trial import JOB
 from tests.stores import memory_subject, pooled_database, postgres_subject, system_database
 
 __all__ = ["pooled_database", "system_database"]
@@ -40,12 +42,13 @@ async def test_the_oldest_of_each_kind_tells_how_long_it_has_waited(trial: Trial
     await trial.put("tick", Every(minutes=1))
     found = await waits(trial)
     assert found.due_ms == 0, "its time has not come"
-    await trial.enqueue(queue="target:shop", run_at=trial.clock.now() + 10_000)
+    shop = handler_of_target("shop")
+    await trial.enqueue(shop, queue="target:shop", run_at=trial.clock.now() + 10_000)
     await trial.enqueue(queue="targets")
     trial.clock.move(seconds=65)
     found = await waits(trial)
     assert (found.due_ms, found.ready_ms, found.outbox_ms) == (5_000, 65_000, 55_000)
-    worker = await trial.worker()
+    worker = await trial.worker(JOB, shop)
     first, second = await worker.claim()
     found = await waits(trial)
     assert (found.ready_ms, found.outbox_ms) == (0, 0), "what is claimed does not wait"
