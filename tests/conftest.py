@@ -1,5 +1,6 @@
 """Fixtures for every test: real servers, each started at most once per test process, and counted where absent."""
 
+import gc
 import os
 import shutil
 from collections import Counter
@@ -41,6 +42,13 @@ def pytest_configure(config: pytest.Config) -> None:
             raise pytest.UsageError(
                 f"{variable} names {', '.join(sorted(unknown))}; expected some of {', '.join(NAMES)}"
             )
+
+
+def pytest_collection_finish() -> None:
+    """Let the collector leave twelve thousand tests alone, which it would look through again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
