@@ -1,20 +1,18 @@
-"""A fleet on each store. One such test at a time, also when others run beside: the machine is small."""
+"""A fleet on each store. Two such tests at a time, also when others run beside: the machine is small."""
 
-import fcntl
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.places import a_place
 from tests.processes.fleet import Fleet
 
 
 @pytest.fixture
-def alone() -> Iterator[None]:
-    """Hold a lock that all test processes of this machine share."""
-    with (Path(tempfile.gettempdir()) / "duly-processes.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+def own_place() -> Iterator[None]:
+    """Hold a place on this machine."""
+    with a_place():
         yield
 
 
@@ -24,7 +22,7 @@ def sqlite_url(tmp_path: Path) -> str:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def fleet(request: pytest.FixtureRequest, tmp_path: Path, alone: None) -> Iterator[Fleet]:
+def fleet(request: pytest.FixtureRequest, tmp_path: Path, own_place: None) -> Iterator[Fleet]:
     url = request.getfixturevalue("sqlite_url" if request.param == "sqlite" else "fresh_postgres")
     fleet = Fleet(url, tmp_path)
     try:

@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("processes"), pytes
 
 
 @pytest.fixture
-def server(alone: None) -> Iterator[Server]:
+def server(own_place: None) -> Iterator[Server]:
     try:
         with postgres_server() as server:
             yield server
@@ -55,7 +55,7 @@ async def test_p02_a_killed_server_loses_no_run_and_doubles_no_window(server: Se
 
 
 async def test_p05_an_instance_in_a_black_hole_stops_its_work_before_another_begins_it(
-    fresh_postgres: str, alone: None, tmp_path: Path
+    fresh_postgres: str, own_place: None, tmp_path: Path
 ) -> None:
     """Nothing passes and nothing is closed: no call fails for longer than the lease lasts."""
     fleet = Fleet(fresh_postgres, tmp_path)

@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("processes"), pytes
 
 
 @pytest.fixture
-def fleet(tmp_path: Path, sqlite_url: str, alone: None):
+def fleet(tmp_path: Path, sqlite_url: str, own_place: None):
     fleet = Fleet(sqlite_url, tmp_path)
     yield fleet
     fleet.close()

@@ -1,25 +1,23 @@
-"""Real processes, one test at a time on a machine: others measure time beside us."""
+"""Real processes, two tests at a time on a machine: others measure time beside us."""
 
-import fcntl
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.places import a_place
 from tests.serve.serving import Served
 
 
 @pytest.fixture
-def alone() -> Iterator[None]:
-    """Hold a lock that all test processes of this machine share."""
-    with (Path(tempfile.gettempdir()) / "duly-processes.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+def own_place() -> Iterator[None]:
+    """Hold a place on this machine."""
+    with a_place():
         yield
 
 
 @pytest.fixture
-def serve(tmp_path: Path, alone: None) -> Iterator[Callable[..., Served]]:
+def serve(tmp_path: Path, own_place: None) -> Iterator[Callable[..., Served]]:
     """Start a ``duly serve`` in a folder of its own; killed after the test if it still runs."""
     started: list[Served] = []
 

@@ -62,7 +62,7 @@ class Web:
 
 
 @pytest.fixture
-def web(tmp_path: Path, database_url: str, alone: None) -> Iterator[Web]:
+def web(tmp_path: Path, database_url: str, own_place: None) -> Iterator[Web]:
     web = Web(tmp_path, database_url)
     yield web
     web.close()

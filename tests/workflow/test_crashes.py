@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from duly.app.stores import own_transaction
-from tests.processes.conftest import alone
+from tests.processes.conftest import own_place
 
 pytestmark = pytest.mark.processes
 
-__all__ = ["alone"]
+__all__ = ["own_place"]
 PROGRAM = Path(__file__).with_name("crashing.py")
 
 
@@ -29,7 +29,9 @@ def run_until(place: str, workflow: str, url: str, diary: Path) -> "subprocess.C
 
 
 @pytest.mark.timeout(180)
-def test_h1_h2_i2_killed_anywhere_what_was_recorded_is_not_done_again(url: str, tmp_path: Path, alone: None) -> None:
+def test_h1_h2_i2_killed_anywhere_what_was_recorded_is_not_done_again(
+    url: str, tmp_path: Path, own_place: None
+) -> None:
     diary = tmp_path / "diary"
     for place in ("before C", "inside C", "inside undo-B-b"):
         assert run_until(place, "saga", url, diary).returncode == -signal.SIGKILL, place
@@ -51,7 +53,7 @@ def test_h1_h2_i2_killed_anywhere_what_was_recorded_is_not_done_again(url: str, 
 
 @pytest.mark.timeout(180)
 def test_i5_killed_in_the_middle_of_a_cancel_it_is_undone_by_another_and_nothing_twice(
-    url: str, tmp_path: Path, alone: None
+    url: str, tmp_path: Path, own_place: None
 ) -> None:
     diary = tmp_path / "diary"
     for place in ("inside undo-C-c", "before undo-A-a"):
@@ -64,7 +66,7 @@ def test_i5_killed_in_the_middle_of_a_cancel_it_is_undone_by_another_and_nothing
 
 
 @pytest.mark.timeout(180)
-def test_h14_a_step_s_writes_and_its_record_are_one_commit(url: str, tmp_path: Path, alone: None) -> None:
+def test_h14_a_step_s_writes_and_its_record_are_one_commit(url: str, tmp_path: Path, own_place: None) -> None:
     for place in ("inside pay", "after pay"):
         died = run_until(place, "payment", url, tmp_path / "diary")
         assert died.returncode == -signal.SIGKILL, died
