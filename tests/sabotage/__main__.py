@@ -58,6 +58,9 @@ def say(text: str) -> None:
 
 
 def main(names: list[str]) -> int:
+    known = [mutant.name for mutant in MUTANTS]
+    if unknown := [name for name in names if name not in known]:
+        raise SystemExit(f"there is no mutant {', '.join(unknown)}; expected some of {', '.join(known)}")
     survived = []
     for mutant in MUTANTS:
         if names and mutant.name not in names:

@@ -101,7 +101,7 @@ async def test_a_broker_that_is_killed_and_away_for_an_hour_loses_nothing(
 async def test_a_confirm_that_is_lost_means_the_same_message_twice(
     lab: Lab, clock: ManualClock, outside: Outside, place: RedisPlace
 ) -> None:
-    """B06, N02."""
+    """B06."""
     target = Lossy(place.make(), confirms=2)
     outside.add(QUEUE, target)
     await lab.start(settings=PATIENT)

@@ -1,5 +1,6 @@
 """Targets by name: what an app knows, what it refuses, and what a schedule may say of its target."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,10 @@ async def test_a_trigger_a_backfill_and_a_redrive_are_delivered(app: Duly, memor
     await app.runs.redrive(dead.id)
     await until(lambda: len(memory.messages) == 2)
     assert memory.messages[1].id == dead.id
+    now = datetime.now(UTC)
+    await app.schedules.backfill("k", now - timedelta(hours=3), now - timedelta(hours=1), payload={"n": 3})
+    await until(lambda: len(memory.messages) == 4)
+    assert [message.body for message in memory.messages[2:]] == [b'{"n":3}'] * 2
 
 
 async def test_a_delivery_waits_in_the_queue_of_its_target_and_is_tried_for_hours(app: Duly) -> None:

@@ -14,6 +14,7 @@ from duly.store.values import NewCalendar, Page
 
 from .checking import check_cursor, check_limit, check_prose, check_text
 from .dates import DateLike, MonthDayLike, RangeLike, check_calendar_name, check_dates, check_ranges, check_yearly
+from .paging import walked
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +76,8 @@ class Calendars:
 
     async def iterate(self, *, tenant: str | None = None, limit: int = 200) -> AsyncIterator[Calendar]:
         """All pages, one calendar after another."""
-        cursor: str | None = None
-        while True:
-            page = await self.list(tenant=tenant, limit=limit, cursor=cursor)
-            for calendar in page.items:
-                yield calendar
-            cursor = page.next_cursor
-            if cursor is None:
-                return
+        async for calendar in walked(lambda cursor: self.list(tenant=tenant, limit=limit, cursor=cursor)):
+            yield calendar
 
     async def delete(self, name: str, *, tenant: str = "", if_revision: int | None = None) -> None:
         """Remove a calendar; CalendarInUse while schedules name it that have not ended. Twice is fine."""

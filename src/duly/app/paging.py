@@ -1,8 +1,8 @@
-"""Pages of lists that no index serves: one look of the store is bounded, so the app looks on for a while."""
+"""Pages of lists: filled where no index serves them and one look is bounded, and walked to the end."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TypeVar
 
 from duly.runtime.clock import Clock
@@ -23,3 +23,15 @@ async def filled(
         more = await look(limit - len(page.items), page.next_cursor)
         page = Page([*page.items, *more.items], more.next_cursor)
     return page
+
+
+async def walked(look: Callable[[str | None], Awaitable[Page[Item]]]) -> AsyncIterator[Item]:
+    """All pages, one item after another; ``look`` answers the page that begins at a cursor."""
+    cursor: str | None = None
+    while True:
+        page = await look(cursor)
+        for item in page.items:
+            yield item
+        cursor = page.next_cursor
+        if cursor is None:
+            return

@@ -42,7 +42,7 @@ from .checking import (
 from .dead import DeadLetters
 from .keys import read_singleton, read_unique
 from .owning import ANYBODYS, Owning
-from .paging import filled
+from .paging import filled, walked
 from .payload import encode_payload
 from .words import UNSET, JobLike, RunFilters, RunOptions
 
@@ -154,14 +154,8 @@ class Runs(DeadLetters):
 
     async def iterate(self, **filters: Unpack[RunFilters]) -> AsyncIterator[Run]:
         """All pages, one run after another."""
-        cursor: str | None = None
-        while True:
-            page = await self.list(**({"limit": 200} | filters), cursor=cursor)
-            for run in page.items:
-                yield run
-            cursor = page.next_cursor
-            if cursor is None:
-                return
+        async for run in walked(lambda cursor: self.list(**({"limit": 200} | filters), cursor=cursor)):
+            yield run
 
     async def wait(self, ref: str, timeout: float | None = None) -> Run:
         """Wait until the run has ended and answer it; raise WaitTimeout after ``timeout`` seconds."""

@@ -40,7 +40,7 @@ from .looking import Looking
 from .operations import Operations
 from .overview import Overview
 from .owning import ANYBODYS, Owning
-from .paging import filled
+from .paging import filled, walked
 from .payload import encode_payload
 from .purging import Purging
 from .putting import Stored
@@ -169,14 +169,8 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
 
     async def iterate(self, **filters: Unpack[ScheduleFilters]) -> AsyncIterator[Schedule]:
         """All pages, one schedule after another."""
-        cursor: str | None = None
-        while True:
-            page = await self.list(**({"limit": 200} | filters), cursor=cursor)
-            for schedule in page.items:
-                yield schedule
-            cursor = page.next_cursor
-            if cursor is None:
-                return
+        async for schedule in walked(lambda cursor: self.list(**({"limit": 200} | filters), cursor=cursor)):
+            yield schedule
 
     async def update(
         self,

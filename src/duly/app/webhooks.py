@@ -36,6 +36,7 @@ from duly.store.values import NewRequest, Page
 
 from .checking import check_cursor, check_id, check_limit, check_prose, check_text, check_truth
 from .owning import ANYBODYS, Owning
+from .paging import walked
 from .words import UNSET
 
 MOST = 1000
@@ -136,14 +137,8 @@ class Webhooks:
 
     async def iterate(self, *, tenant: str | None = None, limit: int = 200) -> AsyncIterator[Webhook]:
         """All pages, one webhook after another."""
-        cursor: str | None = None
-        while True:
-            page = await self.list(tenant=tenant, limit=limit, cursor=cursor)
-            for webhook in page.items:
-                yield webhook
-            cursor = page.next_cursor
-            if cursor is None:
-                return
+        async for webhook in walked(lambda cursor: self.list(tenant=tenant, limit=limit, cursor=cursor)):
+            yield webhook
 
     async def update(
         self,
