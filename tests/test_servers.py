@@ -12,11 +12,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from tests.databases import fresh_database
 from tests.servers import (
     Server,
     ServerAbsent,
     ServerFailed,
-    fresh_database,
     pgbouncer_server,
     postgres_server,
     system_postgres,

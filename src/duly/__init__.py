@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         WaitTimeout,
     )
     from duly.core.event import Event
+    from duly.core.on_event import OnEvent, Published
     from duly.core.policy import CatchUp, Retry
     from duly.core.run import Run, RunStatus
     from duly.core.schedule import Schedule, ScheduleStatus
@@ -49,7 +50,9 @@ __all__ = [
     "Jitter",
     "Jobs",
     "NonDeterminismError",
+    "OnEvent",
     "Once",
+    "Published",
     "RemoteWorker",
     "Retry",
     "Run",
@@ -89,6 +92,7 @@ _HOMES = {
         "WaitTimeout",
     ),
     "duly.core.event": ("Event",),
+    "duly.core.on_event": ("OnEvent", "Published"),
     "duly.core.policy": ("CatchUp", "Retry"),
     "duly.core.run": ("Run", "RunStatus"),
     "duly.core.schedule": ("Schedule", "ScheduleStatus"),

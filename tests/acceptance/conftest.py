@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 
 from duly.cli import main
 from duly.testing.contract import TABLES, Dump, sorted_rows
+from tests.databases import ready_file
 from tests.engine.conftest import clock, lab
 from tests.stores import select_sql
 
@@ -22,7 +23,7 @@ Duly = Callable[..., Result]
 @pytest.fixture(params=["sqlite", "postgres"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
-        return f"sqlite:////{str(tmp_path / 'duly.db').lstrip('/')}"
+        return f"sqlite:////{str(ready_file(tmp_path)).lstrip('/')}"
     return str(request.getfixturevalue("ready_postgres"))
 
 

@@ -122,3 +122,12 @@ async def test_i9_a_cancel_by_filter_touches_only_what_matches_and_lives(url: st
         (run,) = (await app.runs.list(schedule=running.id)).items
         ended = await app.runs.wait(run.id, timeout=30)
     assert (ended.status, ended.attempt) == (RunStatus.FAILED, 1), "its attempt may finish, and gets no other"
+
+
+async def test_k1_a_list_of_ten_thousand_runs_has_pages_of_rows_without_payloads_and_exact_counts(url: str) -> None:
+    async with Duly(url, roles=()) as app:
+        await app.runs.enqueue_many("work", [{"text": "x" * 200}] * 10_000)
+        page = await app.runs.list(limit=100)
+        assert (len(page.items), page.next_cursor is None) == (100, False)
+        assert {run.payload for run in page.items} == {None}
+        assert (await app.schedules.stats()).load.ready == 10_000

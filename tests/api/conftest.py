@@ -10,6 +10,7 @@ from duly import Duly
 from duly.api.application import application
 from duly.testing import ManualClock
 from duly.testing.contract import Trial
+from tests.databases import ready_file
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -50,4 +51,4 @@ async def let_die(app: Duly, job: str = "x") -> str:
 
 
 def sqlite_url(folder: Path) -> str:
-    return f"sqlite:////{str(folder / 'duly.db').lstrip('/')}"
+    return f"sqlite:////{str(ready_file(folder)).lstrip('/')}"

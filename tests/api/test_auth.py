@@ -20,6 +20,7 @@ from duly.api.route import Route
 from duly.api.routes import ROUTES
 from duly.app.owning import Owning
 from duly.core.credential import Scope, Whose
+from duly.core.on_event import OnEvent
 from duly.core.quota import Quotas
 from duly.store.narrowing import Owned
 from duly.store.statements import Group, Program, Transaction
@@ -41,6 +42,8 @@ EVERYBODYS = {
     "createRun": "the same",
     "createWebhook": "the same, and it hears only of what is theirs",
     "startWorkflow": "the same",
+    "publishEvent": "what it starts is the caller's; it tells only runs that they may see (tested below)",
+    "listEventHandlers": "what code declares belongs to the fleet",
     "putSchedule": "the same for a new key; an id is tested below",
     "applySchedules": "the same; keys of others are refused",
 }
@@ -124,8 +127,10 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
 
 
 async def _belongings(world: World) -> dict[str, str]:
-    """What Ann has: a schedule, a run of it, a dead letter, an operation and a webhook."""
+    """What Ann has: a schedule, a run of it, a dead letter, an operation, a webhook, and a schedule that is late."""
     ann = world["ann"]
+    await ann.post("/schedules", json={"name": "late", "everyMs": 1000, "jobType": "x"})
+    world.clock.move(minutes=1)
     schedule = (await ann.post("/schedules", json=body_of("createSchedule"))).json()
     dead = (await ann.post("/runs", json={"jobType": "x", "maxAttempts": 1})).json()
     trial = Trial(world.app._store, world.clock)
@@ -205,7 +210,7 @@ async def test_what_belongs_to_others_is_404_by_the_same_statements_as_what_is_n
             ran.append(list(world.statements))
         foreign, unknown = answers
         assert foreign.status_code == unknown.status_code, foreign.text
-        if route.method != "DELETE":  # which is fine with what is not there
+        if route.name != "deleteWebhook":  # which leaves nothing that a second time could be known by
             assert foreign.status_code == 404
             said = [{**a.json(), "requestId": None, "instance": None, "detail": None} for a in answers]
             assert said[0] == said[1]
@@ -223,6 +228,13 @@ async def test_a_list_holds_only_what_is_ones_own(world: World, route: Route) ->
         assert theirs.json()["items"] == [], theirs.text
     for name in ("ann", "root"):
         assert (await world[name].get(route.path)).json()["items"], f"{name} sees it"
+
+
+async def test_o08_runs_of_an_owner_are_listed_for_those_who_may_see_them(world: World) -> None:
+    for name, sees in (("bob", False), ("ann", True), ("root", True)):
+        answer = await world[name].get("/runs", params={"owner": "ann"})
+        assert (answer.status_code, bool(answer.json()["items"])) == (200, sees), name
+    assert (await world["root"].get("/runs", params={"owner": "bob"})).json()["items"] == []
 
 
 async def test_many_at_once_are_only_ones_own(world: World) -> None:
@@ -258,6 +270,15 @@ async def test_what_is_made_belongs_to_the_caller_and_to_nobody_else(world: Worl
     assert (await bob.get("/schedules", params={"owner": "ann"})).json()["items"] == []
     for one in (await bob.get("/schedules")).json()["items"]:
         assert (await bob.delete(f"/schedules/{one['id']}")).status_code == 204
+
+
+async def test_what_an_event_starts_belongs_to_who_published_it(world: World) -> None:
+    handler = OnEvent("paid").handled_by("ship", max_attempts=1, timeout_ms=None)
+    await world.app._store.put_on_event(["ship"], [handler])
+    (run,) = (await world["bob"].post("/events/paid", json={"payload": {"order": 1}})).json()["runs"]
+    assert (await world["bob"].get(f"/runs/{run}")).status_code == 200
+    assert (await world["ann"].get(f"/runs/{run}")).status_code == 404
+    assert (await world["root"].get(f"/runs/{run}")).status_code == 200
 
 
 async def test_keys_of_requests_are_ones_own(world: World) -> None:

@@ -20,6 +20,7 @@ from duly.api.auth.jwt import Issuer, JwtSettings
 from duly.core.errors import ConfigurationError
 from duly.testing import ManualClock
 from tests.api.conftest import client_of, sqlite_url
+from tests.targets.receiving import Receiver, answer, make_certificate
 
 SECRET = "a secret of at least thirty-two bytes"
 ISSUER, AUDIENCE = "https://issuer.example", "duly"
@@ -95,6 +96,31 @@ async def test_the_claims_say_who_calls(symmetric: Issuer, claims: dict[str, Any
     assert caller is not None
     assert (caller.owner, caller.tenant, caller.name) == ("ann", "acme", "ann")
     assert sorted(caller.scopes) == ["read", "write"]
+
+
+async def test_the_keys_of_an_issuer_come_over_https_from_whom_the_machine_trusts(
+    tmp_path: Path, clock: ManualClock, place: Path, claims: dict[str, Any], monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:  # fmt: skip
+    serving, _ = make_certificate(tmp_path, "localhost")
+    server = Receiver(tls=serving, host="localhost", say=lambda came: answer(200, place.read_bytes()))
+    await server.start()
+    settings = JwtSettings(issuer=ISSUER, audience=(AUDIENCE,), algorithms=("ES256",), jwks=server.url)
+    key: Any = PRIVATE["ES256"]
+    token = jwt.encode(claims, key, "ES256", headers={"kid": "ES256"})
+    try:
+        assert await Issuer(settings, clock).caller(token) is None
+        assert "CERTIFICATE_VERIFY_FAILED" in caplog.text
+        assert server.came == []
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "localhost.pem"))
+        caller = await Issuer(settings, clock).caller(token)
+        assert caller is not None
+        assert caller.owner == "ann"
+        server.say = lambda came: answer(302, location=f"https://localhost:{server.port}/elsewhere")
+        assert await Issuer(settings, clock).caller(token) is None, "a redirect is not followed"
+        assert [came.path for came in server.came] == ["/hook", "/hook"]
+    finally:
+        await server.stop()
 
 
 @pytest.mark.parametrize("algorithm", PRIVATE)

@@ -2,13 +2,16 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import httpx2
 import pytest
 
 from duly import Duly, Fatal, RunContext, Settings
+from duly.api.answers import run_answer
 from duly.api.application import application
+from duly.core.errors import PayloadUnreadable
 from tests.api.conftest import client_of
 from tests.app.conftest import until
 
@@ -27,6 +30,10 @@ async def app(url: str) -> AsyncIterator[Duly]:
     @app.job("boom")
     async def boom() -> None:
         raise Fatal("no use")
+
+    @app.job("shaky")
+    async def shaky() -> None:
+        raise OSError("refused")
 
     @app.job("slow")
     async def slow(run: RunContext) -> None:
@@ -59,12 +66,13 @@ async def test_a_run_is_stored_runs_and_is_found(api: httpx2.AsyncClient, app: D
     assert (done["attemptNumber"], done["priority"], done["instance"] is None) == (1, 5, False)
 
 
-async def test_lists_narrow_and_leave_payload_and_result_out(api: httpx2.AsyncClient, app: Duly) -> None:
+async def test_lists_narrow_and_leave_payloads_out(api: httpx2.AsyncClient, app: Duly) -> None:
     for job in ("echo", "boom"):
         await app.runs.wait((await api.post("/runs", json={"jobType": job})).json()["id"], timeout=20)
     both = (await api.get("/runs")).json()["items"]
     assert {item["jobType"] for item in both} == {"echo", "boom"}
-    assert all("payload" not in item and "result" not in item for item in both)
+    assert all("payload" not in item for item in both)
+    assert {item["jobType"]: item["result"] for item in both} == {"echo": {}, "boom": None}
     (failed,) = (await api.get("/runs", params={"status": "failed"})).json()["items"]
     assert (failed["jobType"], failed["errorMessage"], failed["reason"]) == ("boom", "Fatal: no use", "fatal")
     (echo,) = (await api.get("/runs", params={"jobType": "echo"})).json()["items"]
@@ -188,3 +196,25 @@ async def test_a_bad_key_is_refused_by_pointer(api: httpx2.AsyncClient, words: d
     assert answer.status_code == 422
     assert [error["pointer"] for error in answer.json()["errors"]] == [pointer]
     assert (await api.get("/runs")).json()["items"] == []
+
+
+async def test_a_result_that_cannot_be_read_leaves_the_rest_of_a_list_alone(app: Duly) -> None:
+    run = replace(await app.enqueue("echo"), result_json="$duly1$lost$AAAA$run")
+    assert run_answer(run, whole=False)["result"] is None
+    with pytest.raises(PayloadUnreadable):
+        run_answer(run)
+
+
+async def test_a_schedule_tells_what_went_wrong_while_its_run_is_tried_again(api: httpx2.AsyncClient) -> None:
+    slow = {"delaySeconds": 600, "maxDelaySeconds": 600}
+    body = {"name": "n", "key": "again", "onceAt": "2020-01-01T00:00:00Z", "onPast": "fire", "jobType": "shaky"}
+    await api.post("/schedules", json=body | {"retryPolicy": slow})
+
+    async def failed_once() -> bool:
+        return bool((await api.get("/schedules/again")).json()["lastError"])
+
+    await until(failed_once)
+    schedule = (await api.get("/schedules/again")).json()
+    assert (schedule["status"], schedule["attempts"], schedule["lastError"]) == ("active", 1, "OSError: refused")
+    (run,) = (await api.get("/schedules/again/executions")).json()["items"]
+    assert (run["status"], run["attemptNumber"], run["errorMessage"]) == ("pending", 2, "OSError: refused")

@@ -8,6 +8,8 @@ import pytest
 
 from duly import Duly
 from duly.core.signing import write_secret
+from duly.store.codec import UnreadableDefinition
+from duly.store.methods import schedules
 
 SMALLEST = {"name": "Nightly", "cronExpression": "0 2 * * *", "jobType": "report"}
 FULL = {
@@ -166,7 +168,7 @@ async def test_put_knows_an_id_that_is_there_and_makes_none_up(api: httpx2.Async
     first = await made(api, key="k")
     answer = await api.put(f"/schedules/{first['id']}", json=SMALLEST | {"priority": 3})
     assert (answer.status_code, answer.json()["key"], answer.json()["priority"]) == (200, "k", 3)
-    unknown = "0" + first["id"][1:-1] + "f"
+    unknown = first["id"][:-1] + ("e" if first["id"].endswith("f") else "f")
     assert (await api.put(f"/schedules/{unknown}", json=SMALLEST)).status_code == 404
     assert (await api.put("/schedules/k", json=SMALLEST | {"key": "other"})).status_code == 422
 
@@ -174,13 +176,20 @@ async def test_put_knows_an_id_that_is_there_and_makes_none_up(api: httpx2.Async
 async def test_delete_is_204_twice_and_frees_the_key(api: httpx2.AsyncClient) -> None:
     first = await made(api, key="k")
     run = (await api.post("/schedules/k/trigger")).json()
-    for _ in range(2):
-        answer = await api.delete(f"/schedules/{first['id']}")
+    for ref in (first["id"], first["id"], "k"):
+        answer = await api.delete(f"/schedules/{ref}")
         assert (answer.status_code, answer.content) == (204, b"")
     assert (await api.get("/schedules/k")).status_code == 404
     kept = (await api.get("/runs", params={"scheduleId": first["id"]})).json()["items"]
     assert [(item["id"], item["status"]) for item in kept] == [(run["id"], "cancelled")]
     assert (await made(api, key="k"))["id"] != first["id"]
+
+
+async def test_a_delete_of_what_never_was_is_404(api: httpx2.AsyncClient) -> None:
+    for ref in ("01890000-0000-7000-8000-000000000000", "never"):
+        answer = await api.delete(f"/schedules/{ref}")
+        assert (answer.status_code, answer.json()["code"]) == (404, "SCHEDULE_JOB_NOT_FOUND")
+        assert (await api.delete(f"/schedules/{ref}?purge=true")).status_code == 204
 
 
 async def test_pause_and_resume_answer_the_schedule(api: httpx2.AsyncClient) -> None:
@@ -290,6 +299,25 @@ async def test_preview_tells_what_the_clocks_do(api: httpx2.AsyncClient) -> None
     ]
 
 
+@pytest.mark.parametrize(
+    ("once_at", "shown", "note"),
+    [
+        ("2098-03-30T02:30:00", "2098-03-30T03:00:00+02:00", "02:30 does not exist that day (clocks go forward)"),
+        ("2098-10-26T02:30:00", "2098-10-26T02:30:00+02:00", "02:30 comes twice that day (clocks go back)"),
+        ("2098-03-30T01:00:00Z", "2098-03-30T03:00:00+02:00", ""),
+        ("2098-03-29T02:30:00", "2098-03-29T02:30:00+01:00", ""),
+    ],
+)
+async def test_preview_tells_what_the_clocks_do_to_one_moment(
+    api: httpx2.AsyncClient, once_at: str, shown: str, note: str
+) -> None:
+    body = {"onceAt": once_at, "timezone": "Europe/Berlin"}
+    (item,) = (await api.post("/schedules:preview", json=body)).json()["items"]
+    assert item["localTime"] == shown
+    assert (item["note"] or "").startswith(note)
+    assert (item["note"] is None) == (note == "")
+
+
 async def test_the_secret_of_a_webhook_is_never_shown(api: httpx2.AsyncClient) -> None:
     target = {"kind": "webhook", "url": "https://example.com/hook"}
     secret = write_secret(bytes(32))
@@ -333,3 +361,22 @@ async def test_the_zone_is_echoed_whatever_the_timing(api: httpx2.AsyncClient, t
     assert (patched.json()["timezone"], patched.json()["onceAt"]) == ("Europe/London", made.json()["onceAt"])
     (coming, *_) = (await api.get("/schedules/z/upcoming?count=1")).json()["items"]
     assert coming["localTime"].startswith(coming["windowAt"][:16])  # London in winter, or no clock change in March 2099
+
+
+async def test_jitter_without_a_least_delay_begins_at_none(api: httpx2.AsyncClient) -> None:
+    assert (await made(api, jitter={"maxMs": 2000}))["jitter"] == {"minMs": 0, "maxMs": 2000}
+
+
+async def test_what_a_newer_version_wrote_is_a_conflict_and_no_fault_of_the_server(
+    api: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = await made(api, key="k")
+    monkeypatch.setattr(schedules, "decode_body", _cannot)
+
+    answer = await api.get(f"/schedules/{kept['id']}")
+
+    assert (answer.status_code, answer.json()["code"]) == (409, "DEFINITION_UNREADABLE")
+
+
+def _cannot(*stored: str) -> None:
+    raise UnreadableDefinition("the stored definition cannot be read by this version: overlap is 'sideways'")

@@ -69,7 +69,8 @@ def test_a_day_is_a_number() -> None:
         ("status", "active", f"status cannot be given here: {OTHERWISE}"),
         ("id", "x", f"id cannot be given here: {BY_THE_SERVER}"),
         ("nextFireAt", "x", f"nextFireAt cannot be given here: {BY_THE_SERVER}"),
-        ("cron", "x", "'cron' is not known here; leave it out"),
+        ("cron", "x", "'cron' is not known here; did you mean cronExpression?"),
+        ("colour", "x", "'colour' is not known here; leave it out"),
     ],
 )  # fmt: skip
 def test_a_field_that_cannot_be(field: str, value: Any, detail: str) -> None:

@@ -8,6 +8,8 @@ import pytest
 
 from duly import Duly
 from duly.api.application import application
+from duly.app.watching import live_instances
+from duly.core.errors import ValidationFailed
 from duly.core.run import RunStatus
 from duly.testing import ManualClock
 from tests.api.conftest import client_of
@@ -24,9 +26,9 @@ async def refused(api: httpx2.AsyncClient, verb: str, **body: Any) -> None:
     assert (answer.status_code, answer.json()["code"]) == (409, "LEASE_LOST"), answer.text
 
 
-async def lent(api: httpx2.AsyncClient, session: str | None = None) -> dict[str, Any]:
+async def lent(api: httpx2.AsyncClient, session: str | None = None, *, wait: float = 0) -> dict[str, Any]:
     """Claim the one run there is; answer what every report of it carries."""
-    answer = await ask(api, "claim", jobs=["send"], session=session)
+    answer = await ask(api, "claim", jobs=["send"], session=session, waitSeconds=wait)
     (run,) = answer["runs"]
     return {"session": answer["session"], "runId": run["runId"], "fence": run["fence"]}
 
@@ -56,8 +58,7 @@ async def test_failures_follow_the_rules_of_every_other_worker(api: httpx2.Async
     assert failed == await ask(api, "fail", **report, error="no route") == {"runId": run.id, "status": "pending"}
     report = await lent(api, report["session"])
     assert await ask(api, "release", **report, snoozeSeconds=0.001) == {"released": 1}
-    await asyncio.sleep(0.01)
-    report = await lent(api, report["session"])
+    report = await lent(api, report["session"], wait=20)
     assert report["fence"] == 3
     assert (await ask(api, "fail", **report, error="no such user", fatal=True))["status"] == "failed"
     whole = (await api.get(f"/runs/{run.id}")).json()
@@ -73,7 +74,9 @@ async def test_what_is_stale_is_refused_and_changes_nothing(api: httpx2.AsyncCli
         await refused(api, "complete", **stale)
         await refused(api, "fail", **stale, error="no", fatal=True)
         await refused(api, "release", **stale)
-    await refused(api, "complete", **report | {"runId": "nonsense"})
+        await refused(api, "heartbeat", **stale)
+    for verb in ("complete", "heartbeat"):
+        await refused(api, verb, **report | {"runId": "nonsense"})
     await refused(api, "claim", jobs=["send"], session="12345")
     await refused(api, "heartbeat", session="12345")
     found = await app.runs.get(run.id)
@@ -88,10 +91,57 @@ async def test_a_heartbeat_tells_what_was_cancelled_and_what_is_lost(api: httpx2
     beat = await ask(api, "heartbeat", session=report["session"], runs=mine[:1])
     assert beat["runs"] == [{"runId": run.id, "fence": 1, "cancelRequested": False}]
     assert (beat["cancelled"], beat["lost"]) == ([], [])
+    assert await ask(api, "heartbeat", **report) == beat, "every call may carry runId, fence and session"
     await app.runs.cancel(run.id)
     beat = await ask(api, "heartbeat", session=report["session"], runs=mine)
     assert (beat["cancelled"], beat["lost"]) == ([run.id], [run.id])
-    assert (await ask(api, "complete", **report))["status"] == "cancelled", "no late success"
+
+
+async def test_r05_who_completes_what_was_cancelled_is_told_that_it_came_too_late(
+    api: httpx2.AsyncClient, app: Duly
+) -> None:
+    run = await app.enqueue("send")
+    report = await lent(api)
+    await app.runs.cancel(run.id)
+    answer = await api.post("/worker/complete", json=report | {"result": 1})
+    assert (answer.status_code, answer.json()["code"]) == (409, "CONFLICT"), answer.text
+    assert "was cancelled meanwhile" in answer.json()["detail"]
+    found = await app.runs.get(run.id)
+    assert found is not None
+    assert (found.status, found.result) == (RunStatus.CANCELLED, None)
+
+
+async def test_o20_a_key_for_some_queues_claims_from_no_other(app: Duly) -> None:
+    mine, other = [await app.enqueue("send", queue=queue) for queue in ("mine", "others")]
+    key = await app.keys.create("gpu", scopes=["worker"], queues=["mine", "also-mine"])
+    async with client_of(application(app), "http://duly/api/v1") as api:
+        api.headers["authorization"] = f"Bearer {key.text}"
+        for queues in (["others"], ["mine", "others"], ["of nobody"]):
+            refused = await api.post("/worker/claim", json={"jobs": ["send"], "queues": queues})
+            assert (refused.status_code, refused.json()["code"]) == (403, "FORBIDDEN"), refused.text
+        assert await live_instances(app) == [], "nor was a session begun"
+        answer = await ask(api, "claim", jobs=["send"], limit=10)
+        assert [run["runId"] for run in answer["runs"]] == [mine.id]
+        assert (await ask(api, "claim", jobs=["send"], session=answer["session"], queues=["also-mine"]))["runs"] == []
+    successor = await app.keys.rotate(key.key.id)
+    assert successor.key.queues == frozenset({"mine", "also-mine"})
+    found = await app.runs.get(other.id)
+    assert found is not None
+    assert found.status is RunStatus.PENDING
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ({"scopes": ["read"], "queues": ["a"]}, "without the scope worker"),
+        ({"scopes": ["worker"], "queues": []}, "1 to 100"),
+        ({"scopes": ["worker"], "queues": ["a\x00b"]}, "queue"),
+    ],
+)
+async def test_queues_of_a_key_that_mean_nothing_are_refused(app: Duly, words: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValidationFailed, match=said):
+        await app.keys.create("gpu", **words)
+    assert await app.keys.list() == []
 
 
 async def test_a_stop_gives_everything_back_untried(api: httpx2.AsyncClient, app: Duly) -> None:
@@ -176,6 +226,7 @@ REPORT = {"session": "1", "runId": "x", "fence": 1}
         ("claim", {"jobs": ["send"], "session": 5}, "/session"),
         ("claim", {"jobs": ["send"], "session": "-5"}, "/session"),
         ("heartbeat", {}, "/session"),
+        ("heartbeat", {"session": "1", "fence": 1}, "/runId"),
         ("heartbeat", {"session": "1", "runs": [{"runId": "x"}]}, "/runs/0"),
         ("complete", {"session": "1", "runId": "x"}, "/fence"),
         ("fail", REPORT, "/error"),

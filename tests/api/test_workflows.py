@@ -6,7 +6,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from duly import Duly, WorkflowContext
+from duly import Duly, OnEvent, WorkflowContext
 from duly.api.application import application
 from tests.api.conftest import client_of
 from tests.app.conftest import until
@@ -41,6 +41,11 @@ async def api(app: Duly) -> AsyncIterator[httpx2.AsyncClient]:
         yield client
 
 
+async def waits(app: Duly, run_id: str) -> bool:
+    run = await app.runs.get(run_id)
+    return run is not None and run.status == "suspended"
+
+
 async def test_a_workflow_is_started_once_and_told_what_it_waits_for(api: httpx2.AsyncClient, app: Duly) -> None:
     asked = {"input": {"n": 4}, "id": "order-7"}
     started = await api.post("/workflows/order/runs", json=asked)
@@ -49,8 +54,11 @@ async def test_a_workflow_is_started_once_and_told_what_it_waits_for(api: httpx2
     assert started.headers["location"].endswith(f"/runs/{run['id']}")
     assert (run["workflow"], run["jobType"], run["kind"]) == ("order", None, "direct")
     assert (await api.post("/workflows/order/runs", json=asked)).json()["id"] == run["id"]
+    await until(lambda: waits(app, run["id"]))
+    recorded = await app.workflows.steps(run["id"])
     refused = await api.post("/runs/order-7/updates/amount", json={"payload": 0})
     assert (refused.status_code, refused.json()) == (200, {"accepted": False, "reason": "the amount is below 1"})
+    assert (await waits(app, run["id"]), await app.workflows.steps(run["id"])) == (True, recorded)
     assert (await api.post("/runs/order-7/updates/amount", json={"payload": 5})).json()["accepted"]
     signalled = await api.post(f"/runs/{run['id']}/signals/go", json={"payload": "now"})
     assert (signalled.status_code, signalled.json()["id"]) == (202, run["id"])
@@ -133,3 +141,31 @@ async def test_what_cannot_be_is_refused_and_leaves_nothing(
     answer = await api.post(path.replace("/job/", f"/{job.id}/"), json=body)
     assert (answer.status_code, answer.json()["code"]) == (status, code)
     assert [run.id for run in (await app.runs.list()).items] == [job.id]
+
+
+async def test_an_event_is_published_once_by_its_id_and_what_it_starts_is_listed(url: str) -> None:
+    app = Duly(url)
+
+    @app.workflow("ship", on_event="order.paid")
+    async def ship(ctx: WorkflowContext, order: int) -> int:
+        return order
+
+    @app.job("mail", on_event=OnEvent("order.paid", batch=9, within="1h"))
+    def mail() -> None: ...
+
+    async with app, client_of(application(app), "http://duly/api/v1") as api:
+        first = await api.post("/events/order.paid", json={"payload": 7, "id": "paid-7"})
+        told = first.json()
+        assert (first.status_code, told["told"], len(told["runs"]), told["repeated"]) == (202, 0, 2, False)
+        again = (await api.post("/events/order.paid", json={"payload": 8, "id": "paid-7"})).json()
+        assert again == {"told": 0, "runs": [], "repeated": True}
+        assert (await app.runs.wait("evt:paid-7:ship", timeout=20)).result == 7
+        items = (await api.get("/event-handlers")).json()["items"]
+        assert [(one["workflow"], one["jobType"], one["batch"], one["withinMs"]) for one in items] == [
+            (None, "mail", 9, 3_600_000),
+            ("ship", None, None, None),
+        ]
+        bad = await api.post("/events/order.paid", json={"id": "x" * 81})
+        assert bad.status_code == 422
+        none = await api.post("/events/nobody.cares")
+        assert none.json() == {"told": 0, "runs": [], "repeated": False}

@@ -9,8 +9,12 @@ from typing import Any
 import pytest
 
 from duly import Duly, Settings
+from tests.databases import ready_file
 
 QUICK = Settings(lease=3, heartbeat=0.5, poll=0.05, shutdown_timeout=2)
+
+PATIENCE = 60.0
+"""Seconds that only something which hangs takes, also on a machine that is busy with other things."""
 
 MakeApp = Callable[..., Duly]
 
@@ -18,7 +22,7 @@ MakeApp = Callable[..., Duly]
 @pytest.fixture(params=["sqlite", "postgres"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
-        return f"sqlite:////{str(tmp_path / 'duly.db').lstrip('/')}"
+        return f"sqlite:////{str(ready_file(tmp_path)).lstrip('/')}"
     return str(request.getfixturevalue("ready_postgres"))
 
 
@@ -37,7 +41,7 @@ def app(make_app: MakeApp) -> Duly:
     return make_app()
 
 
-async def until(condition: Callable[[], Any], *, within: float = 20.0) -> Any:
+async def until(condition: Callable[[], Any], *, within: float = PATIENCE) -> Any:
     """Wait in real time until a condition (plain or awaitable) holds; answer what it gave."""
     give_up_at = time.monotonic() + within
     while True:

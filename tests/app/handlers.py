@@ -44,10 +44,11 @@ def snooze_once(path: str) -> object:
     return Snooze(seconds=0.1)
 
 
-def hear_signals(path: str) -> dict:
-    """Survive what the whole group is told, and leave our own children mortal."""
+def hear_signals(path: str, gate: str) -> dict:
+    """Survive what the whole group is told until the gate opens, and leave our own children mortal."""
     Path(path).write_text(str(os.getpid()))
-    time.sleep(1.0)
+    with Path(gate).open() as opened:
+        opened.readline()
     child = subprocess.Popen(["sleep", "600"])
     child.terminate()
     return {"child": child.wait(10)}

@@ -1,13 +1,14 @@
 """What surrounds attempts: the lifespan of the app, and its middleware."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
-from duly import Duly, Fatal, Retry, RunContext, RunStatus, Snooze
+from duly import Duly, Fatal, Retry, RunContext, RunStatus, Snooze, WorkflowContext
 from duly.core.errors import ConfigurationError, ValidationFailed
 from duly.core.run import Reason, Run
 from duly.engine.middleware import CallNext
@@ -242,3 +243,39 @@ async def test_a_wrong_middleware_is_refused_when_it_is_declared(app: Duly) -> N
         assert (await run_one(app, "work")).result == "ran"
         with pytest.raises(ConfigurationError, match="while the app runs"):
             app.middleware(Timer())
+
+
+async def test_what_runs_in_a_thread_is_called_as_the_framework_around_wants_it(make_app: MakeApp) -> None:
+    """Jobs and steps alike, each in the very thread that calls it."""
+    app = make_app()
+    told: list[str] = []
+
+    def in_thread(call: Callable[[], Any]) -> Any:
+        told.append(f"begins {threading.current_thread().name != 'MainThread'}")
+        try:
+            return call()
+        finally:
+            told.append("ends")
+
+    app._registry.around.in_thread = in_thread
+
+    @app.job("work")
+    def work() -> int:
+        told.append("works")
+        return 1
+
+    def step() -> int:
+        told.append("steps")
+        return 2
+
+    @app.workflow("flow")
+    async def flow(ctx: WorkflowContext, input: Any) -> Any:
+        return await ctx.step("one", step)
+
+    async with app:
+        assert (await run_one(app, "work")).result == 1
+        assert told == ["begins True", "works", "ends"]
+        told.clear()
+        started = await app.workflows.start("flow", None)
+        assert (await app.runs.wait(started.id, timeout=40)).result == 2
+        assert told == ["begins True", "steps", "ends"]

@@ -13,6 +13,7 @@ from duly import Duly, DulyError, Every, RunStatus
 from duly.core.errors import KeyInUse, NotFound
 from duly.testing import ManualClock
 from tests.app.conftest import MakeApp, until
+from tests.databases import ready_file
 
 Open = Callable[[], Any]
 
@@ -42,7 +43,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def url(kind: str, request: pytest.FixtureRequest, tmp_path: Any) -> str:
     if kind == "apsw":
-        return f"sqlite:////{str(tmp_path / 'duly.db').lstrip('/')}"
+        return f"sqlite:////{str(ready_file(tmp_path)).lstrip('/')}"
     return str(request.getfixturevalue("ready_postgres"))
 
 

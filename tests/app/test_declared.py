@@ -8,6 +8,7 @@ import pytest
 
 from duly import Cron, Duly, Every, Once, Retry, Schedule
 from duly.core.errors import ConfigurationError, DulyError, OutcomeUnknown, StoreUnavailable
+from duly.store.codec import UnreadableDefinition
 from tests.app.conftest import MakeApp, until
 
 
@@ -377,3 +378,23 @@ async def test_a_server_without_an_app_judges_nothing_but_what_it_declared_itsel
     async with server:
         assert (await look(server)).enabled
         assert not (await look(server, "from-the-file")).enabled
+
+
+async def test_what_a_newer_version_wrote_is_left_as_it_is_and_the_old_code_starts(
+    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with declare(make_app(roles=())):
+        pass
+    app = declare(make_app(roles=()), cron="30 3 * * *")
+    read = app._store.get_schedule
+
+    async def unreadable(ref: str, **where: Any) -> Schedule | None:
+        if ref == "nightly":
+            raise UnreadableDefinition("it says what only a newer version knows")
+        return await read(ref, **where)
+
+    monkeypatch.setattr(app._store, "get_schedule", unreadable)
+    async with app:
+        (nightly,) = [s async for s in app.schedules.iterate() if s.key == "nightly"]
+    assert nightly.revision == 1
+    assert "schedule 'nightly' is left as it is stored" in caplog.text

@@ -11,7 +11,7 @@ from duly import Duly, Every, Settings
 from duly.core.errors import Conflict, ValidationFailed
 from duly.core.schedule import Cursor
 from tests.app.conftest import QUICK, MakeApp, until
-from tests.servers import fresh_database
+from tests.databases import fresh_database
 
 
 async def test_nothing_fires_until_it_is_resumed(make_app: MakeApp) -> None:

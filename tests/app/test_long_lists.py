@@ -1,5 +1,7 @@
 """Lists that no index serves look at so many rows a page, and go on from there: none is lost, none is doubled."""
 
+from typing import Any
+
 import pytest
 
 from duly import Duly, Every
@@ -17,9 +19,9 @@ async def app(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch):
 
 
 async def test_a_rare_match_takes_several_looks_and_is_found(app: Duly, monkeypatch: pytest.MonkeyPatch) -> None:
-    for n in range(13):
+    for n in range(27):
         await app.schedules.create(
-            f"k{n}" if n != 11 else "needle", Every("1h"), job="work", metadata={"tenant_id": "acme" if n % 2 else None}
+            f"k{n}" if n != 23 else "needle", Every("1h"), job="work", metadata={"tenant_id": "acme" if n % 2 else None}
         )
     (found,) = (await app.schedules.list(q="needle")).items
     assert found.key == "needle", "it looks on for a while"
@@ -27,10 +29,19 @@ async def test_a_rare_match_takes_several_looks_and_is_found(app: Duly, monkeypa
     first = await app.schedules.list(q="needle")
     assert (first.items, first.next_cursor is None) == ([], False)
     assert [s.key async for s in app.schedules.iterate(q="needle")] == ["needle"]
-    assert [s.key async for s in app.schedules.iterate(q="needle", tenant="acme")] == ["needle"]
-    assert len([s async for s in app.schedules.iterate(enabled=True, limit=3)]) == 13
+    of_many: list[dict[str, Any]] = [{"tenant": "acme"}, {"job": "work"}, {"tenant": "acme", "job": "work"}]
+    for whose in of_many:
+        first = await app.schedules.list(q="needle", **whose)
+        assert (first.items, first.next_cursor is None) == ([], False), "an index finds them, and there are too many"
+        assert [s.key async for s in app.schedules.iterate(q="needle", **whose)] == ["needle"]
+        assert len([s async for s in app.schedules.iterate(enabled=True, limit=3, **whose)]) == 27 - 14 * (
+            "tenant" in whose
+        )
+    of_few: list[dict[str, Any]] = [{"tenant": "nobody"}, {"job": "other"}, {"tenant": "acme", "job": "other"}]
+    for whose in of_few:
+        assert (await app.schedules.list(q="needle", **whose)).next_cursor is None, "an index finds that there are few"
+    assert len([s async for s in app.schedules.iterate(enabled=True, limit=3)]) == 27
     assert len([s async for s in app.schedules.iterate(status="failed")]) == 0
-    assert (await app.schedules.list(q="needle", job="work")).next_cursor is None, "an index finds those of a job"
 
 
 async def test_runs_of_a_job_are_found_however_far_back(app: Duly, monkeypatch: pytest.MonkeyPatch) -> None:

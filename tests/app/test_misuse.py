@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 import duly
 from duly import Duly, DulyError, Every, Retry
 from duly.core.errors import ConfigurationError, ValidationFailed
-from tests.app.conftest import MakeApp
+from tests.app.conftest import PATIENCE, MakeApp, until
 
 
 async def test_a_closed_app_says_how_to_open_it(app: Duly) -> None:
@@ -52,6 +53,12 @@ async def test_an_option_that_does_not_exist_is_named(app: Duly, options: dict[s
             await app.enqueue("work", **options)
         assert (await app.schedules.list()).items == []
         assert (await app.runs.list()).items == []
+
+
+@pytest.mark.parametrize("given, meant", [("evry", "every"), ("time_out", "timeout"), ("prioritty", "priority")])
+def test_an_option_of_a_job_that_is_misspelt_gets_a_hint(app: Duly, given: str, meant: str) -> None:
+    with pytest.raises(DulyError, match=f"job has no option '{given}'; did you mean '{meant}'"):
+        app.job("work", **{given: "5s"})  # type: ignore[arg-type]
 
 
 def test_a_retry_that_is_no_retry_is_refused_where_it_is_written(app: Duly) -> None:
@@ -135,3 +142,81 @@ def test_run_without_its_database_is_one_line(
     told = capsys.readouterr().err.strip()
     assert (left.value.code, told.startswith("duly: "), words in told) == (code, True, True), told
     assert "Traceback" not in told
+
+
+ONCE = Retry(max_attempts=1)
+LEAVES: list[BaseException] = [SystemExit(3), KeyboardInterrupt(), GeneratorExit(), asyncio.CancelledError("own")]
+
+
+async def test_what_would_end_a_program_ends_one_attempt_of_a_handler_in_a_thread(app: Duly) -> None:
+    @app.job("leave", retry=ONCE)
+    def leave(number: int) -> None:
+        raise LEAVES[number]
+
+    async with app:
+        runs = [await app.enqueue("leave", {"number": number}) for number in range(len(LEAVES))]
+        ends = [await app.runs.wait(run.id, timeout=PATIENCE) for run in runs]
+    texts = [end.error_message for end in ends]
+    assert texts == ["SystemExit: 3", "KeyboardInterrupt", "GeneratorExit", "CancelledError: own"]
+
+
+async def test_a_listener_that_exits_fails_its_run_and_not_the_app(app: Duly) -> None:
+    told: list[str] = []
+
+    @app.on("schedule.plain.arrived")
+    def plain(event: duly.ScheduleArrived) -> None:
+        sys.exit("enough")
+
+    @app.on("schedule.coroutine.arrived")
+    async def coroutine(event: duly.ScheduleArrived) -> None:
+        sys.exit("enough")
+
+    @app.on("run.failed")
+    async def failed(event: duly.Event) -> None:
+        told.append(event.name)
+        sys.exit("of this too")
+
+    async with app:
+        for topic in ("plain", "coroutine"):
+            await app.schedules.create(topic, Every("1h"), topic=topic, retry=ONCE)
+            end = await app.runs.wait((await app.schedules.trigger(topic)).id, timeout=PATIENCE)
+            assert (end.status, end.error_message) == (duly.RunStatus.FAILED, "SystemExit: enough")
+        await until(lambda: told == ["run.failed", "run.failed"])
+
+
+async def test_a_step_or_a_body_that_exits_fails_its_workflow_and_not_the_app(app: Duly) -> None:
+    async def leave() -> None:
+        sys.exit("enough")
+
+    @app.workflow("leaving", version="1")
+    async def leaving(ctx: duly.WorkflowContext, how: str) -> None:
+        if how == "body":
+            sys.exit("enough")
+        await ctx.step("leave", leave if how == "coroutine" else lambda: sys.exit("enough"), retry=ONCE)
+
+    async with app:
+        for how in ("body", "coroutine", "thread"):
+            end = await app.runs.wait((await app.workflows.start("leaving", how)).id, timeout=PATIENCE)
+            assert end.status is duly.RunStatus.FAILED
+            assert "SystemExit: enough" in (end.error_message or "")
+
+
+async def test_an_object_whose_call_is_async_is_awaited(app: Duly) -> None:
+    told: list[str] = []
+
+    class Work:
+        async def __call__(self, number: int) -> int:
+            return number
+
+    class Listen:
+        async def __call__(self, event: duly.ScheduleArrived) -> None:
+            told.append(event.topic)
+
+    app.job("work")(Work())
+    app.on("schedule.rent.arrived")(Listen())
+    async with app:
+        end = await app.runs.wait((await app.enqueue("work", {"number": 5})).id, timeout=PATIENCE)
+        assert (end.status, end.result) == (duly.RunStatus.COMPLETED, 5)
+        await app.schedules.create("rent", Every("1h"), topic="rent")
+        await app.runs.wait((await app.schedules.trigger("rent")).id, timeout=PATIENCE)
+    assert told == ["rent"]

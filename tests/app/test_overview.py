@@ -1,13 +1,14 @@
 """What is seen over all schedules, and what is left of one that was purged."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from duly import Duly, Every
 from duly.core.errors import ValidationFailed
 from duly.core.schedule import Seen
+from duly.testing import ManualClock
 from tests.app.conftest import MakeApp
 
 
@@ -20,7 +21,8 @@ async def app(make_app: MakeApp):
 
 async def test_what_fires_next_of_all(app: Duly) -> None:
     await app.calendars.put("holidays", yearly=[f"{m:02}-{d:02}" for m in range(1, 13) for d in range(1, 29)])
-    await app.schedules.create("hourly", Every("1h"), job="work")
+    later = datetime.now(UTC) + timedelta(minutes=30)  # never the very minute in which the other one fires
+    await app.schedules.create("hourly", Every("1h", anchor=later), job="work")
     await app.schedules.create("often", Every("1m"), job="work", calendars=["holidays"], metadata={"owner_id": "ann"})
     await app.schedules.create("asleep", Every("1s"), job="work", enabled=False)
     page = await app.schedules.coming(limit=1)
@@ -33,6 +35,22 @@ async def test_what_fires_next_of_all(app: Duly) -> None:
     for cursor in ("x", "1.2.3", f"1.2.{'g' * 36}", 5):
         with pytest.raises(ValidationFailed, match="cursor"):
             await app.schedules.coming(cursor=cursor)  # type: ignore[arg-type]
+
+
+async def test_what_is_late_of_all(make_app: MakeApp) -> None:
+    start = datetime.now(UTC).replace(minute=30, second=0, microsecond=0)
+    clock = ManualClock(start)
+    async with make_app(roles=(), clock=clock) as app:
+        await app.schedules.create("rare", Every("240h", anchor=start + timedelta(hours=100)), job="work")
+        await app.schedules.create("paused", Every("1s"), job="work", enabled=False)
+        await app.schedules.create("owing", Every("1h"), job="work")
+        assert (await app.schedules.late()).items == []
+        clock.move(hours=3)
+        page = await app.schedules.late()
+        assert [(one.schedule.key, one.late_ms, one.owed) for one in page.items] == [("owing", 150 * 60_000, 3)]
+        assert page.next_cursor is None
+        with pytest.raises(ValidationFailed, match="cursor"):
+            await app.schedules.late(cursor="x")
 
 
 async def test_stats_tell_what_there_is_and_what_was_done(app: Duly) -> None:

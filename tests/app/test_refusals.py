@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from duly import CatchUp, Cron, Duly, DulyError, Every, Jitter, Once, Retry
-from duly.core.errors import ConfigurationError, Invalid
+from duly.core.errors import ConfigurationError, Invalid, NotFound
 from duly.core.instants import to_datetime
 from tests.app.conftest import MakeApp
 
@@ -46,6 +47,8 @@ SCHEDULES: list[tuple[str, dict[str, Any], str, str]] = [
     ("key with a line break", good(key="a\n"), "VALIDATION_FAILED", "key"),
     ("key too long", good(key="k" * 201), "VALIDATION_FAILED", "key"),
     ("key a number", good(key=5), "VALIDATION_FAILED", "key"),
+    ("name empty", good(name=""), "VALIDATION_FAILED", "name"),
+    ("name blank", good(name=" \u2003"), "VALIDATION_FAILED", "name"),
     ("name too long", good(name="n" * 201), "VALIDATION_FAILED", "name"),
     ("name with NUL", good(name="a\x00"), "VALIDATION_FAILED", "name"),
     ("name with a control character", good(name="a\x9b2J"), "VALIDATION_FAILED", "name"),
@@ -134,7 +137,8 @@ async def test_a_bad_schedule_is_refused_by_name_and_nothing_is_stored(make_app:
                     wrong.append(f"{name}: {type(error).__name__}: {error}")
                 else:
                     wrong.append(f"{name}: accepted")
-                await app.schedules.delete("first")
+                with suppress(NotFound):
+                    await app.schedules.delete("first")
         stored = [s.key async for s in app.schedules.iterate()]
     assert wrong == []
     assert stored == []

@@ -1,12 +1,14 @@
 """``app.schedules``: what people do with schedules, by id and by key, on both stores."""
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from duly import CatchUp, Cron, Duly, Every, Once, Retry, RunStatus, ScheduleStatus
-from duly.core.errors import ClientRequestIdInUse, KeyInUse, NotFound, RunActive
+from duly.core.errors import ClientRequestIdInUse, DulyError, KeyInUse, NotFound, RunActive, ValidationFailed
 from tests.app.conftest import MakeApp, until
 
 FUTURE = datetime(2099, 1, 1, 12, tzinfo=UTC)
@@ -96,6 +98,69 @@ async def test_create_many_answers_in_order_in_one_go(app: Duly) -> None:
     assert [schedule.key for schedule in made] == [f"u{number}" for number in range(2500)]
     assert (await app.schedules.get("u1234")).payload == {"n": 1234}  # type: ignore[union-attr]
     assert await app.schedules.create_many([]) == []
+    lazily = ({"key": f"lazy-{n}", "timing": Every(hours=1), "job": "x"} for n in range(3))
+    assert [one.key for one in await app.schedules.create_many(lazily)] == ["lazy-0", "lazy-1", "lazy-2"]
+
+
+async def test_create_many_makes_of_each_what_create_makes_of_it(app: Duly) -> None:
+    often, zone = Every("30m"), Cron("0 9 * * *", "Europe/Berlin")
+    tags = ["a"]
+    wanted: list[dict[str, Any]] = [
+        {"timing": often, "job": "work", "payload": {"n": 1}},
+        {"timing": zone, "job": "work", "name": "Second", "tags": tags},
+        {"timing": Every("1h", anchor="start"), "job": "work", "start_at": FUTURE, "metadata": {"owner_id": "me"}},
+        {"timing": often, "job": "work", "queue": "slow", "retry": Retry(max_attempts=7)},
+        {"timing": often, "job": "other", "queue": "slow", "overlap": "allow"},
+        {"timing": Once(FUTURE), "topic": "a.b", "payload": {"n": 2}},
+        {"timing": Once(FUTURE), "topic": "a.b", "payload": {"n": 3}, "description": None},
+        {"timing": often, "job": "work", "payload": {"n": 4}},
+        {"timing": zone, "job": "work", "payload": {"n": 5}},
+        {"timing": often, "job": "work", "name": "Third", "tags": ["b"], "enabled": False},
+        {"timing": zone, "job": "work", "name": "Fourth", "tags": ["c", "d"], "enabled": True},
+        {"timing": zone, "job": "work", "metadata": {"owner_id": "me", "tenant_id": "acme"}},
+        {"timing": often, "job": "work", "metadata": {"owner_id": "you"}},
+    ]
+    many = await app.schedules.create_many([{"key": f"many{n}", **one} for n, one in enumerate(wanted)])
+    for n, (one, made) in enumerate(zip(wanted, many, strict=True)):
+        alone = await app.schedules.create(f"many{n}.alone", **one)
+        assert made.definition == replace(alone.definition, key=made.key)
+        assert (made.name, made.tags, made.metadata) == (one.get("name", made.key), alone.tags, alone.metadata)
+        assert made.enabled == alone.enabled
+
+
+async def test_many_are_listed_in_the_order_in_which_they_were_given(app: Duly) -> None:
+    made = await app.schedules.create_many([{"timing": Once(FUTURE), "job": "work"} for _ in range(50)])
+    assert [schedule.id for schedule in made] == sorted(schedule.id for schedule in made)
+    assert [schedule.id for schedule in (await app.schedules.list(limit=50)).items] == [one.id for one in made]
+
+
+@pytest.mark.parametrize(
+    ("word", "right", "wrong"),
+    [("priority", 1, True), ("enabled", True, 1), ("max_runs", 2, 2.0), ("fire_current_window", False, 0)],
+)
+async def test_an_option_that_only_equals_the_one_before_is_checked(
+    app: Duly, word: str, right: Any, wrong: Any
+) -> None:
+    good = {"timing": Once(FUTURE), "job": "work", word: right}
+    with pytest.raises(ValidationFailed, match=word) as refused:
+        await app.schedules.create_many([good, good, {**good, word: wrong}])
+    assert refused.value.details["item"] == 2
+    assert "item 2 of create_many" in refused.value.__notes__[0]
+    assert not (await app.schedules.list()).items
+
+
+async def test_what_only_the_store_refuses_tells_its_place_and_the_others_are_told_of(app: Duly) -> None:
+    often: dict[str, Any] = {"timing": Every("1h"), "job": "work"}
+    past = Once(datetime(2020, 1, 1, tzinfo=UTC))
+    await app.schedules.create("taken", **often)
+    refusals: list[dict[str, Any]] = [{"key": "taken"}, {"timing": past}, {"key": "good1"}, {"calendars": ["none"]}]
+    for n, bad in enumerate(refusals):
+        told: list[str] = []
+        app.schedules._tell = lambda event, *made, told=told: told.extend(one.key for one in made)
+        with pytest.raises(DulyError) as refused:
+            await app.schedules.create_many([{"key": f"good{n}", **often}, {**often, **bad}])
+        assert refused.value.details["item"] == 1
+        assert told == [f"good{n}"]
 
 
 async def test_lists_page_through_everything_and_filter(app: Duly) -> None:
@@ -153,8 +218,8 @@ async def test_cancel_twice_is_fine_and_delete_frees_the_key_and_keeps_the_runs(
     for _ in range(2):
         assert (await app.schedules.cancel("k")).status is ScheduleStatus.CANCELLED
     assert (await app.runs.get(run.id)).status is RunStatus.CANCELLED  # type: ignore[union-attr]
-    await app.schedules.delete("k")
-    await app.schedules.delete(made.id)
+    for ref in ("k", "k", made.id):
+        await app.schedules.delete(ref)
     assert await app.schedules.get("k") is None
     assert await app.schedules.get(made.id) is None
     assert [r.id for r in (await app.runs.list(schedule=made.id)).items] == [run.id], "history stays"
@@ -165,7 +230,13 @@ async def test_cancel_twice_is_fine_and_delete_frees_the_key_and_keeps_the_runs(
 async def test_unknown_refs_are_none_for_get_and_not_found_for_the_others(app: Duly) -> None:
     for ref in ("nope", "01890000-0000-7000-8000-000000000000", "", "sched:nope:5", "x" * 500):
         assert await app.schedules.get(ref) is None
-        for call in (app.schedules.pause, app.schedules.resume, app.schedules.trigger, app.schedules.cancel):
+        for call in (
+            app.schedules.pause,
+            app.schedules.resume,
+            app.schedules.trigger,
+            app.schedules.cancel,
+            app.schedules.delete,
+        ):
             with pytest.raises(NotFound) as raised:
                 await call(ref)
             assert raised.value.code == "SCHEDULE_JOB_NOT_FOUND"

@@ -59,10 +59,28 @@ async def test_what_happens_is_told_and_signed(app: Duly, receiver: Receiver) ->
     assert (told["type"], told["specversion"], told["id"]) == ("run.failed", "1.0", came.id)
     assert told["data"]["runId"] == run.id
     assert told["data"]["jobType"] == "bad"
-    assert told["data"]["errorMessage"] == "Fatal: no luck"
+    assert told["data"]["reason"] == "fatal"
     assert came.headers["content-type"] == "application/cloudevents+json"
     assert (await notification(app)).status == "completed"
     assert len(receiver.came) == 1
+
+
+@pytest.mark.parametrize(("switch", "told"), [({}, None), ({"webhook_errors": True}, "Fatal: no luck")])
+async def test_k4_what_an_error_says_goes_out_only_when_switched_on(
+    tmp_path: Path, receiver: Receiver, switch: dict[str, Any], told: str | None
+) -> None:
+    app = Duly(f"sqlite:///{tmp_path}/x.db", settings=replace(ALLOWED, **switch))
+
+    @app.job("bad")
+    async def bad() -> None:
+        raise Fatal("no luck")
+
+    async with app:
+        await app.webhooks.create(receiver.url, events=["run.failed"])
+        await app.enqueue("bad")
+        [came] = await receiver.until(1)
+    assert (b"no luck" in came.body) is (told is not None)
+    assert json.loads(came.body)["data"]["errorMessage"] == told
 
 
 async def test_a_heartbeat_is_pinged_and_bad_news_go_elsewhere(app: Duly, receiver: Receiver) -> None:

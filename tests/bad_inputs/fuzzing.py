@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from duly import Duly
+from tests.databases import fresh_database
 from tests.serve.serving import Served, environment
-from tests.servers import ServerAbsent, fresh_database, postgres_server
+from tests.servers import ServerAbsent, postgres_server
 
 # What is valid by the document may still be refused: a cron expression that never fires, two timings, a key reused.
 LEFT_OUT = "positive_data_acceptance"

@@ -8,7 +8,7 @@ from tests.bad_inputs.fuzzing import fuzz
 
 
 @pytest.mark.processes
-@pytest.mark.timeout(180, func_only=True)
+@pytest.mark.timeout(600, func_only=True)
 @pytest.mark.parametrize("store", ["sqlite", "postgres"])
 def test_the_api_does_what_its_document_says(store: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     url = f"sqlite:///{tmp_path}/x.db" if store == "sqlite" else request.getfixturevalue("fresh_postgres")

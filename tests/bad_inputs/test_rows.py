@@ -15,8 +15,8 @@ import pytest
 from duly.api.problems import CODES
 from duly.api.routes import ROUTES
 from tests.bad_inputs.asking import API, LEAKS, Answer, Request, Target, request_of, rows, statuses, unique
+from tests.databases import fresh_database
 from tests.serve.serving import Served
-from tests.servers import fresh_database
 
 ROOT = Path(__file__).parents[2]
 PUBLIC, OURS = rows("bad-inputs-public.jsonl"), rows("bad-inputs.jsonl")
@@ -56,13 +56,7 @@ SURFACES: dict[str, tuple[str, str, dict[str, Any] | None]] = {
     "http": ("GET", f"{API}/schedules", None),
 }  # fmt: skip
 
-MISSING = {
-    "dashboard action": "issue 6",
-    "dashboard any": "issue 6",
-    "dashboard login": "issue 6",
-    "dashboard session": "issue 6",
-    "workflow": "issue 7",
-}
+MISSING: dict[str, str] = {}
 """Surfaces that are not there yet, with who makes them."""
 
 # What would have to be in the table of routes for a surface to be there.
@@ -78,10 +72,7 @@ APPEARS = {
 COMING = {"api backfill": "/schedules/{ref}/backfill"}
 """Surfaces whose rows are run as soon as their route is there."""
 
-OPEN = {
-    "O20": "a worker's key claims by the jobs that it names, whatever their queue",
-    "R05": "who completes a run that was cancelled meanwhile is answered 200 with that status, not 409",
-}
+OPEN: dict[str, str] = {}
 """Rows that are answered in another way, and how."""
 
 _WEBHOOK = "tests/targets/test_webhook.py"
@@ -94,7 +85,15 @@ ELSEWHERE = {
         ("A10", "A13", "A14", "A15", "A17", "A20", "A23", "A24"), f"{_JWT}::test_bad_tokens_of_the_list_are_401"
     ),
     **dict.fromkeys(("O01", "O04", "O05"), _FOREIGN),
-    "O08": f"{_AUTH}::test_a_list_holds_only_what_is_ones_own",
+    "O08": f"{_AUTH}::test_o08_runs_of_an_owner_are_listed_for_those_who_may_see_them",
+    "D04": "tests/dashboard/test_schedules.py::test_a_form_without_its_token_changes_nothing",
+    "D06": "tests/api/test_hosts.py::test_other_names_are_not",
+    "D07": "tests/dashboard/test_shell.py::test_a_login_leads_to_no_other_site",
+    "D10": "tests/dashboard/test_shell.py::test_a_logout_ends_the_session_also_for_who_copied_its_cookie",
+    "O20": "tests/api/test_worker.py::test_o20_a_key_for_some_queues_claims_from_no_other",
+    "R05": "tests/api/test_worker.py::test_r05_who_completes_what_was_cancelled_is_told_that_it_came_too_late",
+    "X02": "tests/bad_inputs/test_workflow.py::test_x02_two_steps_of_one_name_keep_each_its_own_result",
+    "X05": "tests/workflow/test_residents.py::test_a_record_that_grows_too_long_fails_its_run_with_advice",
     "O13": f"{_AUTH}::test_with_another_scope_it_is_403",
     "O18": f"{_AUTH}::test_quotas_are_429_and_only_time_that_heals_is_told",
     "H06": "tests/serve/test_slow_clients.py::test_h06_two_hundred_slow_heads_and_bodies_leave_health_alone",

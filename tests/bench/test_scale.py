@@ -2,6 +2,7 @@
 
 import pytest
 
+from bench.cells.growth import sizes
 from bench.scale.day import DAY, Day, databases, draw, lag_at, lags, workers
 
 
@@ -41,3 +42,11 @@ def test_a_drawn_day_counts_for_all_it_stands_for() -> None:
     drawn = draw(1_000_000, sample=500, seed=3)
     assert sum(drawn.fires) > 1_000_000  # frequent schedules fire often
     assert draw(2_000_000, sample=500, seed=3).fires == [2 * fires for fires in drawn.fires]
+
+
+@pytest.mark.parametrize(
+    ("most", "expected"),
+    [(1_000_000, [1000, 10_000, 100_000, 1_000_000]), (50_000, [1000, 10_000, 50_000]), (1000, [1000]), (10, [1000])],
+)
+def test_growth_is_measured_in_steps_of_ten(most: int, expected: list[int]) -> None:
+    assert sizes(most) == expected

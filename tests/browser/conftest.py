@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 import uvicorn
-from playwright.async_api import Browser, BrowserContext, Page, async_playwright
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
 
 from duly import Duly
 from duly.api.application import application
@@ -21,6 +21,11 @@ from duly.dashboard.application import dashboard_routes, make_desk
 from tests.api.conftest import sqlite_url
 from tests.conftest import need
 from tests.servers import ServerAbsent
+
+PATIENCE = 40_000
+"""Milliseconds; only what never comes takes as long, however busy the machine is."""
+
+expect.set_options(timeout=PATIENCE)
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = [
@@ -99,7 +104,7 @@ class Site:
             timezone_id="Europe/Berlin",
             java_script_enabled=script,
         )
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(PATIENCE)
         self._contexts.append(context)
         window = Window(await context.new_page(), self.url)
         window._watch()

@@ -17,6 +17,7 @@ MANY = 100_000
 async def test_one_of_many_thousands_is_found_while_typing(site: Site) -> None:
     await _fill(site.app, MANY)
     window = await site.open("/schedules")
+    await window.page.wait_for_selector('[data-pulse="on"]')
     await window.page.evaluate("window.stayed = true")
 
     await window.page.keyboard.press("/")

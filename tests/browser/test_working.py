@@ -122,7 +122,7 @@ async def test_dead_letters_are_redriven_some_and_one_with_another_payload(site:
         await app.runs.wait(run.id, timeout=30)
     page = (await site.open("/dead-letters")).page
     assert await page.inner_text("#part-groups tbody td.num") == "3"
-    await page.click("text=edit and redrive >> nth=0")
+    await page.click("text=Edit and redrive >> nth=0")
     await page.fill("#payload", '{"good": true}')
     await page.click("button >> text=Redrive")
     await page.wait_for_selector(".head .state.ok")
@@ -132,4 +132,6 @@ async def test_dead_letters_are_redriven_some_and_one_with_another_payload(site:
     await page.click("text=Redrive picked")
     await page.wait_for_selector("text=1 run will go again")
     await page.click("#part-groups >> text=Redrive all")
+    await page.wait_for_selector("h1 >> text=Redrive 1 dead letter?")
+    await page.click("button.primary")
     await page.wait_for_selector("text=There are none")

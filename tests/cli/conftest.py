@@ -18,6 +18,7 @@ from click.testing import CliRunner, Result
 from duly import Duly as Scheduler
 from duly.cli import main
 from tests.client.serving import served
+from tests.databases import ready_file
 
 Duly = Callable[..., Result]
 Spawn = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -107,14 +108,13 @@ def anywhere(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Duly]:
     """Run ``duly`` on each store, and on a server: whichever it is, the answers are the same."""
     runner = CliRunner()
     with ExitStack() as stack:
-        file = f"sqlite:///{tmp_path / 'anywhere.db'}"
+        file = f"sqlite:///{ready_file(tmp_path, 'anywhere.db')}"
         if request.param == "server":
             env = {"DULY_API_URL": stack.enter_context(served(file))}
         else:
             env = {
                 "DULY_DATABASE_URL": file if request.param == "sqlite" else request.getfixturevalue("ready_postgres")
             }
-            assert runner.invoke(main, ["db", "migrate"], env=env).exit_code == 0
 
         def run(*arguments: str, input: str | None = None) -> Result:
             return runner.invoke(main, list(arguments), input=input, env=env, prog_name="duly")

@@ -11,9 +11,10 @@ def test_a_clean_audit_says_so_and_exits_with_0(anywhere: Duly) -> None:
     assert done.exit_code == 0, done.stderr
     found = json.loads(done.stdout)
     assert (found["schedules"], found["clean"], found["findings"], found["nextCursor"]) == (1, True, [], None)
-    assert done.stderr.startswith("1 schedules, 0 windows from ")
+    assert done.stderr.startswith("1 schedule, 0 windows from ")
     assert done.stderr.endswith(": nothing is wrong\n")
-    assert "no findings" in anywhere("audit", "--schedule", "first").stderr
+    (told,) = anywhere("audit", "--schedule", "first").stderr.splitlines()
+    assert told.endswith(" UTC: nothing is wrong")
 
 
 def test_what_is_found_is_listed_and_exits_with_1(on_store: Duly, store_url: str) -> None:
@@ -25,11 +26,18 @@ def test_what_is_found_is_listed_and_exits_with_1(on_store: Duly, store_url: str
     assert done.stdout.split()[:4] == ["FAULT", "SCHEDULE", "WINDOW", "WHAT"]
     assert "missed" in done.stdout
     assert "no row says what became of these" in done.stdout
-    assert done.stderr.endswith(": 1 findings\n")
+    assert done.stderr.endswith(": 1 finding\n")
     named = on_store("audit", "-o", "name")
     assert named.stdout.startswith("sched:first:")
     earlier = on_store("audit", "--since", "2020-01-01T00:00:00Z", "--until", "2020-01-02T00:00:00Z")
     assert earlier.exit_code == 0
+
+
+def test_a_bad_value_is_told_by_its_flag(anywhere: Duly) -> None:
+    for flag, value in (("--since", "24x"), ("--late", "x"), ("--until", "yesterday")):
+        done = anywhere("audit", flag, value)
+        assert done.exit_code == 2
+        assert done.stderr.startswith(f"duly: {flag} is '{value}'; expected "), done.stderr
 
 
 def test_bad_values_and_unknown_schedules_are_refused(anywhere: Duly) -> None:

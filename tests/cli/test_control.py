@@ -6,6 +6,8 @@ from typing import Any
 
 from click.testing import Result
 
+from duly.api.examples_control import ANSWERS as EXAMPLES
+from duly.cli.overview import late_table
 from tests.cli.conftest import Duly
 
 PAST = ("--from", "2026-03-01T00:00:00Z", "--to", "2026-03-05T00:00:00Z")
@@ -128,6 +130,15 @@ def test_the_switch_stops_all_and_is_seen(anywhere: Duly, store_user: str | None
     assert [item["key"] for item in answer(anywhere("upcoming", "-o", "json"))["items"]] == ["s0"]
     assert "s0" in anywhere("schedule", "upcoming").stdout
     assert "last hour" in anywhere("stats").stdout
+
+
+def test_what_should_have_fired_is_listed(anywhere: Duly) -> None:
+    fill(anywhere, 1)
+    assert "nothing is late" in anywhere("late").stderr
+    assert answer(anywhere("late", "--owner", "ann", "-o", "json")) == {"items": [], "nextCursor": None}
+    table = late_table(EXAMPLES["listLate"]["items"])
+    assert table.rows[0][:2] == ["u42-digest", "overdue"]
+    assert table.rows[0][4] == "2 windows"
 
 
 def test_the_user_is_named(duly: Duly) -> None:

@@ -1,6 +1,7 @@
 """``duly db`` and ``duly config``: the database and the settings as they are."""
 
 import json
+from pathlib import Path
 
 import apsw
 import psycopg
@@ -82,6 +83,26 @@ def test_a_newer_schema_is_left_alone(on_store: Duly, store_url: str) -> None:
     assert on_store("doctor").exit_code == 1
 
 
+def test_config_show_writes_values_as_a_file_would_and_masks_only_what_is_there(duly: Duly) -> None:
+    rows = {line.split()[0]: line.split()[1] for line in duly("config", "show").stdout.splitlines()}
+    names = ("api.open_metrics", "lease", "retention", "payload_keys", "api.cors_origins")
+    assert [rows[name] for name in names] == ["true", "15", "2592000", "-", "-"]
+    key = duly("db", "key", "a").stdout.strip()
+    assert "  ***  " in duly("config", "show", env={"DULY_PAYLOAD_KEYS": key}).stdout
+
+
+def test_config_check_says_whether_the_settings_can_be_used(duly: Duly, tmp_path: Path) -> None:
+    file = tmp_path / "duly.toml"
+    file.write_text("lease = 30\n[[schedules]]\nkey = 'a'\nevery = '1h'\njob = 'j'\n", "utf-8")
+    good = duly("config", "check", "-o", "json")
+    assert (good.exit_code, json.loads(good.stdout)) == (0, {"files": ["duly.toml"], "warnings": [], "schedules": 1})
+    assert "warning: environment variable DULY_LAESE" in duly("config", "check", env={"DULY_LAESE": "1"}).stderr
+    file.write_text("laese = 30\n", "utf-8")
+    bad = duly("config", "check")
+    assert (bad.exit_code, bad.stdout) == (78, "")
+    assert "laese" in bad.stderr
+
+
 def test_config_show_says_where_each_value_came_from(duly: Duly) -> None:
     env = {"DULY_POLL": "2", "DULY_DATABASE_URL": "postgresql://me:hush@db/x", "DULY_API_KEY": "duly_live_hush"}
     done = duly("config", "show", "-o", "json", env=env)
@@ -98,3 +119,19 @@ def test_a_bad_setting_is_exit_code_78(duly: Duly) -> None:
     done = duly("config", "show", env={"DULY_POLL": "soon"})
     assert done.exit_code == 78
     assert "DULY_POLL" in done.stderr
+
+
+def test_a_key_is_made_and_all_is_sealed_anew_with_it(on_store: Duly, monkeypatch: pytest.MonkeyPatch) -> None:
+    on_store("schedule", "create", "k", "--every", "1h", "--job", "j", "--payload", '{"word": "marzipan"}')
+    refused = on_store("db", "reseal")
+    assert (refused.exit_code, "names no key" in refused.stderr) == (78, True)
+    key = on_store("db", "key", "2026a").stdout.strip()
+    monkeypatch.setenv("DULY_PAYLOAD_KEYS", key)
+    assert json.loads(on_store("db", "reseal", "-o", "json").stdout) == {"written": 2, "unreadable": 0}
+    assert "marzipan" in on_store("schedule", "get", "k", "-o", "json").stdout
+    assert "sealed with key 2026a" in on_store("doctor").stdout
+    assert key.partition(":")[2] not in on_store("config", "show").stdout
+    monkeypatch.delenv("DULY_PAYLOAD_KEYS")
+    refused = on_store("schedule", "get", "k")
+    assert (refused.exit_code, "key '2026a'" in refused.stderr) == (78, True)
+    assert on_store("db", "key", "no spaces").exit_code == 2

@@ -68,6 +68,30 @@ def test_runs_that_nobody_knows_are_told_by_job(on_store: Duly, store_url: str) 
     assert findings(on_store)["warn", "runs"] == "1 of job 'lost-art', which no live worker knows, waits"
 
 
+def test_what_was_not_delivered_is_told(on_store: Duly, store_url: str) -> None:
+    on_store("schedule", "create", "k", "--every", "1h", "--job", "j", "--max-attempts", "1")
+    on_store("schedule", "trigger", "k")
+    sound = findings(on_store)
+    assert not {("warn", "deliveries"), ("warn", "dead letters")} & set(sound)
+    execute(store_url, "UPDATE duly_runs SET queue = 'target:mail', attempt = 1, fired_at = fired_at - 600000")
+    assert findings(on_store)["warn", "deliveries"].startswith("the oldest message to a target has waited for 10 min")
+
+
+def test_dead_letters_are_told(on_store: Duly, store_url: str) -> None:
+    async def fail() -> None:
+        app = library.Duly(store_url)
+
+        @app.job("bad")
+        async def bad() -> None:
+            raise library.Fatal("no")
+
+        async with app:
+            await app.runs.wait((await app.enqueue("bad")).id, timeout=30)
+
+    asyncio.run(fail())
+    assert findings(on_store)["warn", "dead letters"] == "1 run has failed for good and not been dealt with"
+
+
 def test_a_network_file_system_is_refused(tmp_path: Path) -> None:
     mounts = tmp_path / "mounts"
     mounts.write_text(f"disk / ext4 rw 0 0\nfiler:/x {tmp_path} nfs4 rw 0 0\n")

@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from duly.cli import failing
 from tests.cli.conftest import clean_environment
 from tests.client.serving import served
 from tests.serve.serving import Served
+from tests.warm import warm_program
 
 pytestmark = pytest.mark.processes
 
@@ -24,23 +24,21 @@ def blocks(language: str) -> list[str]:
 
 @pytest.mark.timeout(300)
 def test_the_commands_work_in_this_order(tmp_path: Path) -> None:
-    program = tmp_path / "duly"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m duly "$@"\n')
-    program.chmod(0o755)
     script = "\n".join(blocks("sh"))
     assert script.count("duly ") > 30
     server = Served(tmp_path).ready()
     try:
         path = clean_environment()["PATH"]
-        done = subprocess.run(
-            ["bash", "-euxo", "pipefail", "-c", script.replace(ADDRESS, server.url)],
-            cwd=tmp_path,
-            env=clean_environment({"PATH": f"{tmp_path}:{path}"}),
-            capture_output=True,
-            text=True,
-            timeout=240,
-            check=False,
-        )
+        with warm_program(tmp_path) as programs:
+            done = subprocess.run(
+                ["bash", "-euxo", "pipefail", "-c", script.replace(ADDRESS, server.url)],
+                cwd=tmp_path,
+                env=clean_environment({"PATH": f"{programs}:{path}"}),
+                capture_output=True,
+                text=True,
+                timeout=240,
+                check=False,
+            )
     finally:
         server.close()
     assert done.returncode == 0, done.stderr[-2000:]

@@ -2,16 +2,22 @@
 
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from shlex import split
 
+import click
 import pytest
 
-from duly.cli import COMMANDS, main
-from duly.cli.failing import exit_code
+from duly.cli import COMMANDS, SECTIONS, main
+from duly.cli.failing import Refused, exit_code, report
+from duly.cli.options import Choices
+from duly.cli.printing import Printer
 from duly.core import errors
 from tests.cli.conftest import Duly, Spawn, clean_environment
 
@@ -59,6 +65,41 @@ def test_every_command_has_help(duly: Duly, name: str) -> None:
     done = duly(name, "-h")
     assert done.exit_code == 0
     assert done.stdout.startswith(f"Usage: duly {name}")
+
+
+def every_command(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    context = click.Context(group, info_name=path[-1] if path else "duly")
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from every_command(command, (*path, name))
+        else:
+            yield (*path, name), command
+
+
+@pytest.mark.parametrize("path, command", [pytest.param(*case, id=" ".join(case[0])) for case in every_command(main)])
+def test_every_command_shows_examples_that_it_understands(path: tuple[str, ...], command: click.Command) -> None:
+    if path in {("bench",), ("completion",)}:
+        return  # the options of another program, and words of a shell
+    lines = [line.strip() for line in (command.help or "").splitlines()]
+    examples = [split(line, comments=True) for line in lines if line.startswith(f"duly {' '.join(path)}")]
+    assert examples
+    for words in examples:
+        given = words[len(path) + 1 :]
+        assert tuple(words[1 : len(path) + 1]) == path
+        given = given[: given.index(">")] if ">" in given else given
+        command.make_context(" ".join(path), given, obj=Choices(), help_option_names=["-h", "--help"])
+
+
+def test_the_help_says_no_types_of_the_program(duly: Duly) -> None:
+    for path, _ in every_command(main):
+        told = duly(*path, "--help").stdout
+        assert not re.search(r" (INTEGER|FLOAT|STRING)\b", told), path
+
+
+def test_each_command_has_one_place_in_the_help() -> None:
+    assert sorted(COMMANDS) == sorted(name for section in SECTIONS.values() for name in section)
 
 
 @pytest.mark.parametrize("arguments", [[], ["schedule"], ["cron"], ["db"]], ids=lambda arguments: " ".join(arguments))
@@ -142,6 +183,48 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, env=clean_environment())
     assert done.stderr == ""
     assert len(done.stdout.splitlines()) == 1
+
+
+def in_a_shell(command: str) -> "subprocess.CompletedProcess[str]":
+    words = command.replace("duly", f"{sys.executable} -m duly", 1)
+    return subprocess.run(["sh", "-c", words], capture_output=True, text=True, env=clean_environment(), check=False)
+
+
+def test_a_reader_that_goes_away_is_told_from_a_failure_as_shells_do() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "duly", "cron", "next", "0 9 * * *"],
+        stdout=writer, stderr=subprocess.PIPE, text=True, env=clean_environment(), check=False,
+    )  # fmt: skip
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device here that is always full")
+def test_a_full_disk_is_told_as_what_it_is() -> None:
+    done = in_a_shell("duly cron next '0 9 * * *' > /dev/full")
+    assert (done.returncode, done.stderr) == (1, "duly: the output cannot be written: No space left on device\n")
+
+
+def test_a_closed_stdout_hides_the_data_and_nothing_else() -> None:
+    done = in_a_shell("duly cron next '0 9 * * *' >&-")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_closed_stdin_has_nobody_to_ask(duly: Duly) -> None:
+    duly("schedule", "create", "k", "--every", "1h", "--job", "j")
+    done = in_a_shell("duly schedule delete k <&-")
+    assert done.returncode == 2
+    assert done.stderr.startswith("duly: Delete schedule k? Nobody is there to ask\n")
+
+
+def test_what_a_server_or_a_file_says_cannot_move_the_cursor(capsys: pytest.CaptureFixture[str]) -> None:
+    report(Refused("it said \x1b[2J", "look at \x1b[31m", lines=["line \x07"]))
+    Printer("table", quiet=False).say("warning: \x1b[2J\nsecond line")
+    assert capsys.readouterr().err.splitlines() == [
+        r"duly: it said \x1b[2J", r"      line \x07", r"      look at \x1b[31m", r"warning: \x1b[2J", "second line",
+    ]  # fmt: skip
 
 
 def test_ctrl_c_is_exit_code_130() -> None:

@@ -43,11 +43,18 @@ def test_a_key_is_rotated_and_revoked(on_store: Duly) -> None:
     assert (gone.exit_code, "no key with id 'nobody'" in gone.stderr) == (3, True)
 
 
+def test_a_workers_key_is_for_the_queues_that_it_was_made_for(on_store: Duly) -> None:
+    done = on_store("key", "create", "--name", "gpu", "--scopes", "worker", "--queues", "gpu, video", "-o", "json")
+    assert answer(done)["queues"] == ["gpu", "video"]
+    assert "queues gpu, video" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
         (("--scopes", "worker,read"), "worker beside others"),
         (("--scopes", "all"), "scopes"),
+        (("--queues", "mail"), "without the scope worker"),
         (("--expires", "soon"), "--expires is 'soon'"),
         (("--expires", "2020-01-01T00:00:00Z"), "gone by"),
     ],

@@ -23,6 +23,7 @@ def test_looking_never_makes_a_database(duly: Duly, tmp_path: Path, arguments: l
     assert done.exit_code == 78
     assert done.stderr.splitlines()[0] == "duly: there is no duly database at sqlite:///duly.db"
     assert "duly db migrate" in done.stderr
+    assert "DULY_API_URL" in done.stderr, "a second terminal does not know where the service is"
     assert list(tmp_path.iterdir()) == []
 
 

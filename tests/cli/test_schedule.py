@@ -13,10 +13,12 @@ from click.testing import CliRunner, Result
 from duly import Duly as Scheduler
 from duly import Every
 from duly.cli import main
+from duly.cli.times import instant_ms, system_now
 from duly.testing import ManualClock
 from tests.cli.conftest import Duly, working
 from tests.client.serving import served
 
+HOUR = 3_600_000
 NIGHTLY = ("schedule", "create", "nightly", "--cron", "0 2 * * *", "--timezone", "Europe/Berlin", "--job", "report")
 
 
@@ -136,6 +138,29 @@ def test_update_changes_what_is_given_and_guards_the_revision(anywhere: Duly) ->
     assert anywhere("schedule", "update", "nightly").exit_code == 2
 
 
+def test_an_instant_may_be_a_length_from_now(anywhere: Duly) -> None:
+    begun = system_now()
+    made = json.loads(anywhere("schedule", "create", "tea", "--at", "2h", "--job", "j", "-o", "json").stdout)
+    assert 0 <= instant_ms(made["onceAt"]) - begun - 2 * HOUR < HOUR
+    paused = json.loads(anywhere("schedule", "pause", "tea", "--until", "1h", "-o", "json").stdout)
+    assert 0 <= instant_ms(paused["pausedUntil"]) - begun - HOUR < HOUR
+    wrong = anywhere("schedule", "pause", "tea", "--until", "tomorrow")
+    assert wrong.exit_code == 2
+    assert wrong.stderr == (
+        "duly: --until is 'tomorrow'; expected an instant such as 2027-03-15T14:00:00Z,"
+        " or a length from now, such as 2h or 7d\n"
+    )
+
+
+def test_a_backfill_may_say_how_long_ago(anywhere: Duly) -> None:
+    anywhere("schedule", "create", "k", "--every", "1h", "--job", "j")
+    done = anywhere("schedule", "backfill", "k", "--from", "3h", "--to", "1s", "--dry-run", "-o", "name")
+    assert done.exit_code == 0, done.stderr
+    assert len(done.stdout.splitlines()) in (2, 3)  # two within the second after a full hour
+    wrong = anywhere("schedule", "backfill", "k", "--from", "ever", "--to", "1s")
+    assert wrong.stderr.startswith("duly: --from is 'ever'; expected an instant such as ")
+
+
 def test_pause_and_resume(anywhere: Duly) -> None:
     anywhere(*NIGHTLY)
     done = anywhere("schedule", "pause", "nightly", "--reason", "on leave", "--until", "2099-01-01T00:00:00Z")
@@ -219,7 +244,12 @@ def test_delete_asks_and_frees_the_key(anywhere: Duly) -> None:
         (["create", "x", "--every", "soon", "--job", "j"], 2, "--every: duration is 'soon'"),
         (["create", "x", "--at", "2001-01-01T00:00:00Z", "--job", "j"], 2, "or --on-past fire"),
         (["create", "x", "--job", "j"], 2, "no timing was given; expected exactly one of --cron, --every, --daily"),
-        (["create", "x", "--every", "1h"], 2, "no target was given; expected exactly one of --job"),
+        (
+            ["create", "x", "--every", "1h"],
+            2,
+            "no target was given; expected exactly one of --job, --workflow, --topic, --target",
+        ),
+        (["create", "x", "--every", "1h", "--job", "j", "--target", "{}"], 2, "--job and --target were given"),
         (["create", "x", "--every", "1h", "--daily", "09:00", "--job", "j"], 2, "--daily and --every were given"),
         (["create", "x", "--every", "1h", "--job", "j", "--payload", "{a: 1}"], 2, "--payload is not JSON"),
         (["create", "x", "--every", "1h", "--job", "j", "--payload", "@nowhere"], 2, "'nowhere' cannot be read"),

@@ -1,6 +1,8 @@
 """``duly workflow`` on a store and on a server."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,21 @@ PROGRAM = """
 import duly
 app = duly.Duly("sqlite:///flows.db")
 
-@app.workflow("order", updates={"amount": lambda n: 1 // n})
+@app.workflow("order", on_event="made", updates={"amount": lambda n: 1 // n})
 async def order(ctx, input: int):
     ctx.publish("state", "waiting")
     return [input, await ctx.wait_for_signal("go")]
+"""
+
+START = """
+import asyncio
+from flows import app
+
+async def main():
+    async with app:
+        pass
+
+asyncio.run(main())
 """
 
 
@@ -49,6 +62,20 @@ def test_a_workflow_is_started_told_and_cancelled(flows: Duly) -> None:
     assert answer(flows("cancel", "order-7", "-o", "json"))["status"] == "cancelled"
     late = flows("signal", "order-7", "go")
     assert (late.exit_code, "has ended as cancelled" in late.stderr) == (4, True)
+
+
+def test_an_event_is_published_once_and_what_events_start_is_listed(flows: Duly, tmp_path: Path) -> None:
+    none = flows("events")
+    assert (none.exit_code, "no app has declared on_event" in none.stderr) == (0, True)
+    started = subprocess.run([sys.executable, "-c", START], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert started.returncode == 0, started.stderr
+    (one,) = answer(flows("events", "-o", "json"))["items"]
+    assert (one["event"], one["workflow"], one["batch"]) == ("made", "order", None)
+    assert "at once" in flows("events").stdout
+    first = flows("publish", "made", "--payload", "4", "--id", "made-4", "-o", "json")
+    assert len(answer(first)["runs"]) == 1
+    assert first.stderr == "event made: told 0, started or added to 1\n"
+    assert "nothing was done" in flows("publish", "made", "--id", "made-4").stderr
 
 
 @pytest.mark.parametrize(

@@ -166,6 +166,7 @@ def test_operators_have_all_of_it(client: Any) -> None:
     assert len(windows["items"]) == 2
     assert client.schedules.backfill("k0", PAST, "2026-03-03T00:00:00Z", payload=None)["matched"] == 2
     assert client.schedules.coming(limit=1)["items"][0]["key"] == "k0"
+    assert client.schedules.late(limit=1) == {"items": [], "nextCursor": None}
     assert client.schedules.stats()["firingPaused"] is False
     assert client.firing.pause(reason="incident")["paused"] is True
     assert client.firing.resume("skip")["kind"] == "resume_all"

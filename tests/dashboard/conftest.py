@@ -1,6 +1,7 @@
 """The dashboard in this process, without a browser. Its app is open but not started."""
 
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 
 import httpx2
@@ -9,7 +10,7 @@ import pytest
 from duly import Duly
 from duly.api.application import application
 from duly.api.auth.guard import Guard
-from duly.dashboard.application import dashboard_routes, make_desk
+from duly.dashboard.application import dashboard_routes, make_desk, missing
 from duly.testing import ManualClock
 from tests.api.conftest import client_of, sqlite_url
 
@@ -39,7 +40,8 @@ async def site(app: Duly) -> AsyncIterator[httpx2.AsyncClient]:
 def served(app: Duly) -> object:
     """The API with the dashboard, as ``duly serve`` has them."""
     guard = Guard(app)
-    return application(app, guard=guard, routes=dashboard_routes(make_desk(app, guard)))
+    desk = make_desk(app, guard)
+    return application(app, guard=guard, routes=dashboard_routes(desk), missing=partial(missing, desk))
 
 
 async def log_in(site: httpx2.AsyncClient, key: str) -> httpx2.Response:

@@ -25,6 +25,9 @@ def arguments(body: dict[str, Any]) -> dict[str, Any]:
     return {name: tuple(value) if isinstance(value, list) else value for name, value in made.items()}
 
 
+PARENT = click.Context(click.Group(), help_option_names=["-h", "--help"])  # a command keeps the first it hears of
+
+
 def copied(body: dict[str, Any]) -> Copies:
     found = copies(body, Settings())
     assert found is not None
@@ -40,7 +43,7 @@ def test_the_command_makes_the_same_schedule(body: dict[str, Any], tmp_path: Any
         file = tmp_path / "body.json"
         file.write_text(document.removesuffix("\nEND"))
         given = [str(file) if word == "-" else word for word in given]
-    context = create.make_context("create", given[3:], parent=click.Context(click.Group()))
+    context = create.make_context("create", given[3:], parent=PARENT)
     flags = dict(context.params)
     key = flags.pop("key")
     made = body_of(flags) | ({} if key is None else {"key": key})

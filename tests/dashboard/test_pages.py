@@ -166,8 +166,12 @@ async def test_dead_letters_are_grouped_redriven_and_laid_to_rest(
     picked = await send(site, "/dead-letters", "/dead-letters/redrive", id=[lively.dead])
     assert picked.status_code == 303
     assert len((await app.runs.dead()).items) == before - 1
+    asks = await text_of(site, "/dead-letters:all?act=acknowledge&jobType=send-invoice&error=no+such+customer")
+    many = len((await app.runs.dead(job="send-invoice")).items)
+    assert f"Acknowledge {many} dead letter" in asks, "looking changes nothing"
+    assert (await site.get("/dead-letters:all?act=burn")).status_code == 422
     await send(
-        site, "/dead-letters", "/dead-letters/acknowledge",
+        site, "/dead-letters:all?act=acknowledge", "/dead-letters/acknowledge",
         which="all", jobType="send-invoice", error="no such customer",
     )  # fmt: skip
     assert (await app.runs.dead(job="send-invoice")).items == []
@@ -201,12 +205,59 @@ async def test_a_queue_is_paused_with_a_reason_and_resumed(site: httpx2.AsyncCli
     assert not (await app.queues.get("mail")).paused
 
 
+async def test_the_limits_of_a_queue_are_changed_and_nothing_typed_is_lost(site: httpx2.AsyncClient, app: Duly) -> None:
+    await app.queues.set("a/b?c", max_running=5, rate=10, per=60)
+    page = "/queues:limits?queue=a%2Fb%3Fc"
+    shown = await text_of(site, page)
+    wrong = await send(site, page, page, maxRunning="many", limit="3", periodSeconds="0.5")
+    right = await send(site, page, page, maxRunning="", limit="3", periodSeconds="0.5", fair="on")
+    queue = await app.queues.get("a/b?c")
+
+    assert all(f'value="{value}"' in shown for value in ("5", "10", "60"))
+    assert wrong.status_code == 422
+    assert "maxRunning" in wrong.text
+    assert 'value="many"' in wrong.text
+    assert right.headers["location"] == "./queues"
+    assert (queue.max_running, queue.rate, queue.per, queue.fair) == (None, 3, 0.5, True)
+
+
 async def test_calendars_and_the_audit_are_shown(site: httpx2.AsyncClient, app: Duly, lively: Lively) -> None:
     await app.calendars.put("holidays", yearly=["12-25"], ranges=[("2026-12-27", "2026-12-31")])
     text = await text_of(site, "/calendars")
     assert "12-25" in text
     assert "2026-12-27 to 2026-12-31" in text
     assert re.search(r"\d+ windows", await text_of(site, "/audit?since=24h"))
+
+
+async def test_a_calendar_is_made_changed_and_deleted_and_nobody_overwrites_another(
+    site: httpx2.AsyncClient, app: Duly
+) -> None:
+    new, edit = "/calendars:edit", "/calendars:edit?name=holidays"
+    wrong = await send(site, new, new, name="holidays", yearly="12-25", ranges="2026-12-27 until then")
+    made = await send(site, new, new, name="holidays", yearly="12-25", ranges="2026-12-27 to 2026-12-31")
+    again = await send(site, new, new, name="holidays", yearly="01-01")
+    shown = await text_of(site, edit)
+    stale = await site.get(edit)
+    await send(site, edit, edit, description="closed", yearly="12-25, 12-26", dates="2027-04-02", ranges="")
+    hidden = dict(FIELDS.findall(stale.text))
+    late = await site.post(edit, data={**hidden, "yearly": "05-01"})
+    found = await app.calendars.get("holidays")
+    assert found is not None
+
+    assert (wrong.status_code, made.status_code, again.status_code, late.status_code) == (422, 303, 422, 422)
+    assert "2026-12-27 until then" in wrong.text
+    assert "2026-12-27 to 2026-12-31" in shown
+    assert (found.description, len(found.days.yearly), len(found.days.dates)) == ("closed", 2, 1)
+    await send(site, edit, "/calendars:delete?name=holidays")
+    assert await app.calendars.get("holidays") is None
+
+
+async def test_an_audit_of_some_schedules_does_not_speak_for_all(
+    site: httpx2.AsyncClient, app: Duly, lively: Lively
+) -> None:
+    whole, part = [await text_of(site, path) for path in ("/audit?since=1h", "/audit?since=1h&limit=1")]
+    assert "Of these" not in whole
+    assert "Of these 1 schedule nothing was missed" in part
 
 
 async def test_what_comes_next_and_the_herd_in_it_are_seen(
@@ -229,7 +280,8 @@ ACTIONS = (
     "/schedules/new", "/schedules/new/preview", "/schedules/{nightly}/edit", "/schedules/{nightly}/trigger",
     "/schedules/{nightly}/pause", "/schedules/{nightly}/resume", "/schedules/{nightly}/backfill",
     "/schedules/{nightly}/delete", "/runs/{dead}/cancel", "/runs/{dead}/redrive", "/runs/{dead}/acknowledge",
-    "/dead-letters/redrive", "/dead-letters/acknowledge", "/queues/pause", "/queues/resume",
+    "/dead-letters/redrive", "/dead-letters/acknowledge", "/queues/pause", "/queues/resume", "/queues:limits",
+    "/calendars:edit", "/calendars:delete",
 )  # fmt: skip
 
 

@@ -6,6 +6,9 @@ import httpx2
 import pytest
 
 from duly import Cron, Duly, Every
+from duly.app import paging
+from duly.dashboard.schedules import ROWS
+from duly.store.methods import reading
 from tests.api.conftest import let_die
 from tests.dashboard.conftest import log_in
 
@@ -58,15 +61,26 @@ async def test_it_is_narrowed_by_its_address(
 
 
 async def test_a_page_leads_to_the_next_one(site: httpx2.AsyncClient, app: Duly) -> None:
-    await app.schedules.create_many([{"key": f"k{n:03}", "timing": Every("1h"), "job": "x"} for n in range(60)])
+    await app.schedules.create_many([{"key": f"k{n:03}", "timing": Every("1h"), "job": "x"} for n in range(35)])
 
     first = await site.get("/schedules")
     link = re.findall(r'href="\./(schedules\?cursor=[^"]+)"', first.text)[0]
     second = await site.get(f"/{link}")
 
-    assert len(keys_in(first.text)) == 50
-    assert len(keys_in(second.text)) == 10
+    assert len(keys_in(first.text)) == ROWS
+    assert len(keys_in(second.text)) == 35 - ROWS
     assert "First page" in second.text
+
+
+async def test_it_looks_on_until_something_fits_however_little_one_look_sees(
+    site: httpx2.AsyncClient, app: Duly, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "LOOKED_AT", 5)
+    monkeypatch.setattr(paging, "LOOK_FOR", 0)
+    keys = [*(f"hay-{n:02}" for n in range(40)), "needle"]
+    await app.schedules.create_many([{"key": key, "timing": Every("1h"), "job": "x"} for key in keys])
+
+    assert keys_in((await site.get("/schedules", params={"q": "needle"})).text) == ["needle"]
 
 
 async def test_a_row_tells_when_in_words_and_in_its_own_zone(site: httpx2.AsyncClient, app: Duly) -> None:

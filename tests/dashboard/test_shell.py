@@ -149,31 +149,85 @@ async def test_mounted_without_a_key_it_is_for_this_machine_alone(app: Duly) -> 
 
 
 async def test_a_file_is_kept_for_ever_under_the_name_of_its_version(site: httpx2.AsyncClient) -> None:
-    path = re.findall(r'src="\./(static/[^"]+main\.js)"', (await site.get("/")).text)[0]
+    path = re.findall(r'src="\./(static/[^"]+time\.js)"', (await site.get("/")).text)[0]
 
     answer = await site.get(f"/{path}")
     again = await site.get(f"/{path}", headers={"if-none-match": answer.headers["etag"]})
-    old = await site.get("/static/0123456789ab/main.js")
+    old = await site.get("/static/0123456789ab/time.js")
 
     assert "immutable" in answer.headers["cache-control"]
     assert (again.status_code, again.content) == (304, b"")
     assert "immutable" not in old.headers["cache-control"]
-    assert (await site.get(f"/{path}".replace("main.js", "..%2Fpages.py"))).status_code == 404
+    assert (await site.get(f"/{path}".replace("time.js", "..%2Fpages.py"))).status_code == 404
+
+
+async def test_a_page_waits_for_one_script_and_names_all_others_so_that_none_waits_for_another(
+    site: httpx2.AsyncClient,
+) -> None:
+    page = (await site.get("/")).text
+    asked = re.findall(r'<(?:script|link)[^>]* (?:src|href)="\./static/\w+/([^"]+)"', page)
+    folder = re.findall(r'src="\.(/static/\w+/)time\.js"', page)[0]
+    named = re.findall(r'data-scripts="([^"]+)"', page)[0].split()
+
+    assert asked == ["style.css", "icon.svg", "time.js"]
+    assert {"main.js", "live.js", "morph.js"} <= set(named)
+    for name in named:
+        body = (await site.get(folder + name)).text
+        assert set(re.findall(r'from "\./(\w+\.js)"', body)) <= {*named, "time.js"}, name
+
+
+async def test_styles_are_written_apart_and_sent_as_one(site: httpx2.AsyncClient) -> None:
+    path = re.findall(r'href="\.(/static/[^"]+\.css)"', (await site.get("/")).text)[0]
+    folder = files("duly.dashboard") / "static"
+    sent = (await site.get(path)).text
+
+    for name in ("style.css", "views.css"):
+        assert (folder / name).read_text() in sent
 
 
 async def test_the_api_beside_it_is_as_it_was(site: httpx2.AsyncClient) -> None:
-    missing = await site.get("/nonsense")
+    missing = await site.get("/nonsense", headers={"accept": "application/json"})
+    page = await site.get("/nonsense", headers={"accept": "text/html,*/*"})
+    below = await site.get("/api/v1/nonsense", headers={"accept": "text/html,*/*"})
 
-    assert missing.json()["code"] == "NOT_FOUND"
+    assert missing.json()["code"] == below.json()["code"] == "NOT_FOUND"
+    assert (page.status_code, "there is no such page" in page.text) == (404, True)
     assert (await site.get("/docs")).status_code == 200
     assert (await site.get("/api/v1/schedules")).json() == {"items": [], "nextCursor": None}
+
+
+async def test_an_address_that_forms_send_to_is_a_page_to_a_person_and_a_problem_to_a_program(
+    site: httpx2.AsyncClient,
+) -> None:
+    page = await site.get("/schedules/one/pause", headers={"accept": "text/html,*/*"})
+    problem = await site.get("/schedules/one/pause", headers={"accept": "application/json"})
+
+    assert (page.status_code, problem.status_code) == (405, 405)
+    assert "a form sends to it" in page.text
+    assert page.headers["allow"] == problem.headers["allow"] == "POST"
+    assert problem.json()["code"] == "METHOD_NOT_ALLOWED"
+
+
+async def test_a_form_of_a_session_that_is_over_leads_back_to_its_page(site: httpx2.AsyncClient, app: Duly) -> None:
+    data = {"token": "0" * 64, "back": "schedules/one?from=2026-01-01", "action": "pause"}
+
+    stale = await site.post("/schedules:bulk", data=data)
+    elsewhere = await site.post("/schedules:bulk", data={**data, "back": "//elsewhere.example/"})
+    await app.keys.create("admin", scopes=["admin"])
+    over = await site.post("/schedules:bulk", data=data)
+
+    assert stale.status_code == 403
+    assert "nothing was done" in stale.text
+    assert 'href="./schedules/one?from=2026-01-01"' in stale.text
+    assert "elsewhere.example" not in elsewhere.text
+    assert over.headers["location"] == "./login?to=%2Fschedules%2Fone%3Ffrom%3D2026-01-01"
 
 
 def test_every_template_and_every_script_has_a_page_or_another_that_uses_it() -> None:
     """One that nobody uses was left behind."""
     folder = files("duly.dashboard")
     templates = {one.name: one.read_text() for one in (folder / "templates").iterdir()}
-    scripts = {one.name: one.read_text() for one in (folder / "static").iterdir()}
+    scripts = {one.name: one.read_text() for one in (folder / "static").iterdir() if not one.name.endswith(".css")}
     code = "".join(one.read_text() for one in folder.iterdir() if one.name.endswith(".py"))
     whole = code + "".join(templates.values()) + "".join(scripts.values())
 

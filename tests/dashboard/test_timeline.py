@@ -73,3 +73,9 @@ def test_a_clock_that_went_back_gives_no_negative_width():
     drawn = timeline(run(attempt(1, 60, 10)), [], START)
     assert drawn is not None
     assert all(bar.width > 0 and bar.left >= 0 for bar in drawn.bars)
+
+
+def test_what_a_run_took_counts_from_its_fire_and_not_from_its_newest_attempt():
+    drawn = timeline(run(attempt(1, 10, 20), attempt(2, 80, 100), startedAt=at(80)), [], START)
+    assert drawn is not None
+    assert drawn.took == "1 min 40 s"

@@ -92,6 +92,11 @@ def test_everything_waits_longer_for_the_end_than_handlers_are_given() -> None:
     assert min(graces) > SHUTDOWN + 5
 
 
+def test_pods_are_given_neither_a_token_nor_variables_that_look_like_settings() -> None:
+    pods = [one["spec"]["template"]["spec"] for one in documents() if "template" in one.get("spec", {})]
+    assert [(pod["automountServiceAccountToken"], pod["enableServiceLinks"]) for pod in pods] == [(False, False)] * 2
+
+
 def test_selectors_find_their_pods() -> None:
     found = {document["kind"]: document for document in documents()}
     labels = found["Deployment"]["spec"]["template"]["metadata"]["labels"]

@@ -16,7 +16,8 @@ from duly.core.run import Claim, NewRun, OpenRun, Reason, Run, RunKind
 from duly.core.schedule import Cursor, Definition
 from duly.core.steps import WORKFLOW
 from duly.runtime.clock import Clock
-from duly.store.values import DeadFilter, DeadRef, Done, Handled, Instance, Page, Redrive
+from duly.store.dead import DeadFilter, DeadRef, Done, Handled, Redrive
+from duly.store.values import Instance, Page
 from tests.differential.lanes import LaneRow
 
 

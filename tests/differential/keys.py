@@ -39,8 +39,12 @@ class KeysModel:
         run = self.runs.get(id) or self.history.get(id)
         if run is None:
             return False
+        return self._sees(run.tenant, self._owner_of(id))
+
+    def _owner_of(self, id: str) -> str | None:
+        run = self.runs.get(id) or self.history[id]
         facts = self.facts.get(run.schedule_id)
-        return self._sees(run.tenant, self.owners.get(id, facts and facts.owner))
+        return self.owners.get(id, facts and facts.owner)
 
     async def put_key(self, new: NewKey) -> Key:
         made = Key(
@@ -51,6 +55,7 @@ class KeysModel:
             owner=new.owner,
             tenant=new.tenant,
             quotas=new.quotas,
+            queues=new.queues,
             created_at=to_datetime(self._clock.now()),
             created_by=new.by,
             expires_at=to_datetime(new.expires_at),

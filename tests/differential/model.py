@@ -28,6 +28,7 @@ from duly.core.event import Event
 from duly.core.ids import is_id, lane_id
 from duly.core.instants import to_datetime
 from duly.core.lane import Singleton
+from duly.core.on_event import EventHandler
 from duly.core.policy import Retry
 from duly.core.queue import Queue, QueueState
 from duly.core.rules.backlog import all_missed, not_prompt, under
@@ -68,13 +69,14 @@ from duly.core.timing import Cron, Every
 from duly.core.topics import takes
 from duly.core.webhook import Webhook
 from duly.runtime.clock import Clock
-from duly.store.codec import encode_body, encode_words, facts_row
+from duly.store.codec import encode_body, encode_words
 from duly.store.methods.changes import encode_fields
 from duly.store.methods.overview import read_place
 from duly.store.orders import encode_order
 from duly.store.seen import Minute, Outcomes
 from duly.store.values import (
     LEADER,
+    LONG_RESULT,
     NO_RETRIES,
     Ahead,
     Beat,
@@ -107,6 +109,7 @@ from tests.differential.dead import DeadModel, RedriveRow
 from tests.differential.keys import KeysModel
 from tests.differential.lanes import LaneRow, LanesModel, UniqueRow
 from tests.differential.operating import OperatingModel, OperationRow
+from tests.differential.publishing import PublishingModel
 from tests.differential.requesting import RequestsModel
 from tests.differential.steps import NEVER, MessageRow, StepsModel
 from tests.differential.watching import WatchingModel
@@ -211,6 +214,7 @@ class Model(
     WebhooksModel,
     WatchingModel,
     AuditingModel,
+    PublishingModel,
 ):
     """A ``Store`` in memory. Every method is one step: nothing runs beside it."""
 
@@ -248,6 +252,9 @@ class Model(
         self.inbox: dict[tuple[str, int], MessageRow] = {}
         self.children: dict[str, tuple[str, int]] = {}
         self.published: dict[tuple[str, str], tuple[str, int]] = {}
+        self.event_handlers: dict[tuple[str, str], EventHandler] = {}
+        self.gatherings: dict[tuple[str, str, str, str], tuple[str | None, int, int]] = {}
+        self.event_ids: dict[tuple[str, str, str], int] = {}
         self.webhooks: dict[str, Webhook] = {}
         self.owed: dict[str, int] = {}
         self.marks: dict[tuple[str, str], str] = {}
@@ -258,6 +265,9 @@ class Model(
 
     async def close(self) -> None: ...
 
+    async def purge_keys(self, *, limit: int) -> int:
+        return await super().purge_keys(limit=limit) + self._purge_published(limit)
+
     async def now(self) -> int:
         return self._clock.now()
 
@@ -267,7 +277,11 @@ class Model(
         """Everything there is, in the shape of ``duly.testing.contract.tables``."""
         rows: dict[str, Iterable[Sequence[Any]]] = {
             "tenants": self.tenants.items(),
-            "schedules": [[*facts_row(f), *_derived(self._definition(id))] for id, f in self.facts.items()],
+            "schedules": [
+                (*(encode_words(v) if n == "tags" else v for n, v in asdict(f).items()), *_derived(definition))
+                for id, f in self.facts.items()
+                for definition in [self._definition(id)]
+            ],
             "revisions": [
                 (id, number, encode_body(r.definition), r.definition.payload, r.made_at, r.made_by)
                 for (id, number), r in self.revisions.items()
@@ -304,6 +318,7 @@ class Model(
             "lanes": map(astuple, self.lanes.values()),
             "uniques": map(astuple, self.uniques.values()),
             **self._step_rows(),
+            **self._published_rows(),
             **self._webhook_rows(),
         }
         return {table: sorted_rows(rows[table]) for table in TABLES}
@@ -633,7 +648,7 @@ class Model(
         grab: Grab | None,
         chosen: Callable[[Definition], Definition] = lambda definition: definition,
     ) -> Fired:
-        windows = runs = duplicates = 0
+        windows = runs = duplicates = cancels = 0
         lateness: list[int] = []
         set_aside: list[SetAside] = []
         claims: list[Claim] = []
@@ -665,6 +680,7 @@ class Model(
                 self._end(self.runs[id], now, RunStatus.CANCELLED, Reason.SUPERSEDED)
             for id in planned.cancel_running:
                 self.runs[id].cancel_at = self.runs[id].cancel_at or now
+            cancels += len(planned.cancel_running)
             inserted = [run for run in planned.runs if self._insert(run)]
             for run in inserted:
                 if grab and len(claims) < grab.places and self._grabs(run, grab):
@@ -684,6 +700,7 @@ class Model(
             runs=runs,
             skipped=sum(skip.windows for skip in skips),
             duplicates=duplicates,
+            cancels=cancels,
             claims=claims,
             lateness_ms=lateness,
             skips=skips,
@@ -848,9 +865,10 @@ class Model(
     async def list_runs(self, where: RunFilter, *, limit: int, after: str | None = None) -> Page[Run]:
         ids = sorted([*self.runs, *self.history], reverse=True)
         found = [
-            replace(run, payload_json=None, result_json=None, redrive_of=None, redriven_as=None)
+            replace(run, payload_json=None, result_json=_short(run.result_json), redrive_of=None, redriven_as=None)
             for run in (self._run(id) for id in ids if (after is None or id < after) and self._sees_run(id))
             if where.tenant in (None, run.tenant)
+            and where.owner in (None, self._owner_of(run.id))
             and where.schedule_id in (None, run.schedule_id)
             and where.job in (None, run.job)
             and where.status in (None, run.status)
@@ -892,6 +910,10 @@ class Model(
             if row.kind == "window" and row.status != "skipped" and row.attempt <= 1
         ]
 
+    def _last_error(self, id: str) -> str | None:
+        failed = max((fence for run_id, fence in self.attempts if run_id == id), default=None)
+        return None if failed is None else self.attempts[id, failed].error
+
     def _run(self, id: str) -> Run:
         """A run as people see it."""
         row: Any = self.runs.get(id) or self.history[id]
@@ -931,7 +953,7 @@ class Model(
             hold=row.hold if is_open else 0,
             reason=None if is_open else row.reason,
             reason_detail=row.error if not is_open and row.status == "skipped" else None,
-            error_message=None if is_open or row.status == "skipped" else row.error,
+            error_message=self._last_error(id) if is_open else None if row.status == "skipped" else row.error,
             instance=instance.name if instance else None,
             payload_json=payload,
             result_json=None if is_open else row.result,
@@ -1485,6 +1507,10 @@ def _derived(definition: Definition) -> tuple[str, str, str | None, str | None]:
     kind = "cron" if isinstance(timing, Cron) else "interval" if isinstance(timing, Every) else "once"
     topic = target.name if target.kind is TargetKind.TOPIC else target.topic
     return kind, target.handler, topic, encode_words(definition.calendars) if definition.calendars else None
+
+
+def _short(result: str | None) -> str | None:
+    return None if result is None or len(result.encode()) > LONG_RESULT else result
 
 
 def _without_payload(schedule: Schedule) -> Schedule:

@@ -15,6 +15,7 @@ from duly.core.ids import uuid7
 from duly.core.instants import to_datetime
 from duly.core.lane import Singleton, Unique
 from duly.core.marks import parse_attributes, wanted_tag
+from duly.core.on_event import EventHandler
 from duly.core.policy import Backoff, CatchUp, Missed, Overlap, Retry
 from duly.core.queue import QueueState
 from duly.core.quota import Quotas
@@ -40,6 +41,7 @@ from duly.core.switch import Backlog, FiringState
 from duly.core.timing import Cron, Every, Jitter, Once, Timing
 from duly.core.topics import ANY_TOPIC
 from duly.core.webhook import EVENTS, Secret, Webhook, WebhookKind
+from duly.store.dead import DeadFilter, DeadRef, Redrive
 from duly.store.guarding import NewKey
 from duly.store.journal import Child, Record
 from duly.store.orders import (
@@ -56,18 +58,16 @@ from duly.store.orders import (
     TriggerOrder,
 )
 from duly.store.protocol import Store
+from duly.store.publishing import NewEvent
 from duly.store.values import (
     LEADER,
     Claimed,
-    DeadFilter,
-    DeadRef,
     Fired,
     Grab,
     Instance,
     NewCalendar,
     NewRequest,
     NewSchedule,
-    Redrive,
     Report,
     RunFilter,
     ScheduleFilter,
@@ -482,6 +482,7 @@ class Script:
         draw = self._draw
         where = RunFilter(
             tenant=draw.choice((None, "")),
+            owner=draw.choice((None, None, "ann")),
             schedule_id=draw.choice((None, *sorted(self._model.facts))),
             job=draw.choice((None, "a")),
             workflow=draw.choice((None, None, "workflow:w")),
@@ -735,10 +736,11 @@ class Script:
         if run_id is None:
             return None
         position = draw.randrange(5)
+        event = NewEvent(name="e", body="null", id=f"{draw.randrange(9**9)}")
         sends: dict[str, Call] = {
             "signal": lambda store: store.signal_run(run_id, "go", "1"),
             "cancel softly": lambda store: store.cancel_softly(run_id),
-            "publish e": lambda store: store.publish_event("e", None),
+            "publish e": lambda store: store.publish_event(event),
             "end task": lambda store: store.end_task(run_id, position, result="2", error=None),
         }
         send = draw.choice(sorted(sends))
@@ -755,6 +757,37 @@ class Script:
         }
         look = self._draw.choice(sorted(looks))
         return Operation(f"{look} of {run_id}", looks[look], writes=False)
+
+    def put_on_event(self) -> Operation:
+        draw = self._draw
+        jobs = draw.sample(JOBS, 2)
+        ways: tuple[dict[str, int], ...] = (
+            {},
+            {"quiet_ms": 5000},
+            {"quiet_ms": 5000, "within_ms": 8000},
+            {"most": 3, "within_ms": 9000},
+        )
+        handlers = [
+            EventHandler(event=draw.choice("ef"), job=job, queue="q1", max_attempts=2, **draw.choice(ways))
+            for job in jobs[: draw.choice((1, 2))]
+        ]
+        return Operation(f"put on event {jobs} {handlers}", lambda store: store.put_on_event(jobs, handlers))
+
+    def publish(self) -> Operation:
+        draw = self._draw
+        if draw.random() < 0.1:
+            return Operation("list on event", lambda store: store.list_on_event(), writes=False)
+        owner = draw.choice((None, "ann"))
+        event = NewEvent(
+            name=draw.choice("eef"),
+            body=draw.choice(("null", "1", '{"a":"ä"}')),
+            id=f"{draw.randrange(40)}",
+            keep_ms=draw.choice((0, 30_000)),
+            space=owner or "",
+            owner=owner,
+            limit=draw.choice((9, 1000)),
+        )
+        return Operation(f"publish {event}", lambda store: store.publish_event(event))
 
     # Queues
 
@@ -847,6 +880,7 @@ class Script:
             owner=draw.choice((None, "ann")),
             tenant=draw.choice(self._tenants),
             quotas=draw.choice((Quotas(), Quotas(schedules=2, payload_bytes=9))),
+            queues=draw.choice((None, frozenset({"mail", "gpu"}))),
             expires_at=draw.choice((None, self._clock.now() + 5000)),
             by=draw.choice((None, "ann")),
         )
@@ -1052,6 +1086,8 @@ _WEIGHTS: list[tuple[Callable[[Script], Operation | None], int]] = [
     (Script.look_at_attempts, 2),
     (Script.record, 9),
     (Script.signal, 5),
+    (Script.put_on_event, 2),
+    (Script.publish, 7),
     (Script.look_at_steps, 2),
     (Script.change_queue, 4),
     (Script.look_at_queues, 2),

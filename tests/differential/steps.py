@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from duly.core.run import Hold, NewRun, RunKind, RunStatus, Suspended
+from duly.core.run import Hold, NewRun, Run, RunKind, RunStatus, Suspended
 from duly.core.steps import WORKFLOW, Journal, Message, Recorded, Step, StepKind, StepStatus
 from duly.runtime.clock import Clock
 from duly.store.journal import Child, Record
+from duly.store.values import NewRequest
 
 NEVER = 253_402_300_799_000
 
@@ -95,8 +96,10 @@ class StepsModel:
         if child.heir:
             self._inherit_marks(asked.id, parent.id)
         if child.heir and link is not None:
-            self.children[parent.id] = (link[0], 0)
-        self.children.setdefault(asked.id, link or (parent.id, child.position if child.awaited else 0))
+            self.children[parent.id] = (link[0], min(0, link[1]))
+        self.children.setdefault(
+            asked.id, link or (parent.id, -1 if child.heir else child.position if child.awaited else 0)
+        )
         facts = self.facts.get(parent.schedule_id)
         owner = self.owners.get(parent.id) or (facts and facts.owner)
         if owner is not None:
@@ -133,6 +136,13 @@ class StepsModel:
     async def signal_run(self, run_id: str, name: str, body: str | None) -> bool:
         return self._send(run_id, StepKind.SIGNAL, name, body, None)
 
+    async def enqueue(self, requests: Sequence[NewRequest]) -> list[Run]:
+        raise NotImplementedError
+
+    async def signal_with_start(self, request: NewRequest, name: str, body: str | None) -> tuple[Run, bool]:
+        (run,) = await self.enqueue([request])
+        return run, self._send(run.id, StepKind.SIGNAL, name, body, None)
+
     async def cancel_softly(self, run_id: str) -> bool:
         run = self.runs.get(run_id)
         if run is None or not run.job.startswith(WORKFLOW):
@@ -154,14 +164,6 @@ class StepsModel:
             run.hold, run.due_at = 0, self._clock.now()
         return True
 
-    async def publish_event(self, name: str, body: str | None) -> int:
-        waiting = {
-            run_id
-            for (run_id, _), step in self.steps.items()
-            if (step.kind, step.status, step.name) == (StepKind.EVENT, StepStatus.ASKED, name)
-        }
-        return sum(self._send(run_id, StepKind.EVENT, name, body, None) for run_id in sorted(waiting))
-
     async def end_task(self, run_id: str, position: int, *, result: str | None, error: str | None) -> bool | None:
         step = self.steps.get((run_id, position))
         if step is None or step.kind is not StepKind.TASK:
@@ -171,6 +173,10 @@ class StepsModel:
             return False
         self._send(run_id, StepKind.TASK, str(position), result, error)
         return True
+
+    async def read_heir(self, run_id: str) -> str | None:
+        found = [id for id, link in self.children.items() if link == (run_id, -1)]
+        return max(found, key=lambda id: (id in self.runs, id), default=None)
 
     async def read_secret(self, name: str) -> str:
         return f"what the model alone knows of {name}"
@@ -184,7 +190,7 @@ class StepsModel:
         for id in sorted(ids, key=lambda id: self.children.get(id, ("", 0))):
             parent, position = self.children.get(id, ("", 0))
             heard = [row for row in self._messages(parent) if row.kind == "child" and row.name == str(position)]
-            if position == 0 or heard:
+            if position <= 0 or heard:
                 continue
             end = self.history[id]
             error = None if end.status == RunStatus.COMPLETED else end.error or end.status
@@ -206,8 +212,12 @@ class StepsModel:
                 run.hold = 0
 
     def _descendants(self, id: str) -> list[str]:
-        below = [child for child, (parent, _) in self.children.items() if parent == id]
-        return [*below, *(deeper for child in below for deeper in self._descendants(child))]
+        found: list[str] = []
+        below = [id]
+        while below:
+            below = [child for child, (parent, _) in self.children.items() if parent in below and child not in found]
+            found += below
+        return [one for one in found if one != id]
 
     def _forget_failure(self, row: Any) -> None:
         """Let a redriven workflow go on from the step that killed it."""
@@ -218,7 +228,7 @@ class StepsModel:
         if not row.job.startswith(WORKFLOW) or any(step.kind is StepKind.UNDO for step in mine):
             return
         for step in mine:
-            failed = step.kind is StepKind.STEP and step.status is StepStatus.FAILED
+            failed = step.kind in (StepKind.STEP, StepKind.CHILD) and step.status is StepStatus.FAILED
             if failed and step.seq == last is not None and step.position not in own_runs:
                 del self.steps[id, step.position]
 

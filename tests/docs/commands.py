@@ -23,7 +23,7 @@ def commands(page: str) -> list[list[str]]:
 def check_command(arguments: list[str]) -> None:
     """Parse a command line as ``duly`` would, without running it; a group by itself is none."""
     command: click.Command = main
-    context = click.Context(main, info_name="duly")
+    context = click.Context(main, info_name="duly", help_option_names=["-h", "--help"])  # a command keeps its own
     while isinstance(command, click.Group) and arguments:
         name, *arguments = arguments
         found = command.get_command(context, name)

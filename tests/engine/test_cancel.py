@@ -142,6 +142,8 @@ async def test_d4_cancel_previous_stops_the_run_before_and_starts_the_next_after
     statuses = [run.status for run in await lab.runs(schedule)]
     assert statuses == [RunStatus.CANCELLED, RunStatus.CANCELLED, RunStatus.RUNNING]
     assert [what for _, what in spans] == ["start", "end", "start", "end", "start"]
+    starts, ends = [at for at, what in spans if what == "start"], [at for at, what in spans if what == "end"]
+    assert starts[1:] == ends == [starts[0] + 30_000, starts[0] + 60_000], "at once, and not by the next heartbeat"
 
 
 async def test_i11_cancelling_a_schedule_gives_its_running_run_no_further_attempt(lab: Lab) -> None:

@@ -1,14 +1,22 @@
 """Timeouts of attempts: each at its own instant, by the clock of the engine."""
 
 import asyncio
+import threading
+from typing import Any
 
 import pytest
 
 from duly import RunContext
-from duly.core.run import Reason, RunStatus
+from duly.core.run import Claim, Completed, Reason, RunStatus
+from duly.engine.attempt import Attempt
 from duly.engine.deadlines import Deadlines
+from duly.engine.registry import make_handler
+from duly.engine.threads import Threads
 from duly.testing import ManualClock
 from tests.engine.lab import Lab
+
+TIMEOUT = 10
+PATIENCE = 60
 
 
 class Handler:
@@ -64,6 +72,39 @@ async def test_an_attempt_that_is_watched_while_others_time_out_is_not_forgotten
     await clock.advance(seconds=10)
     assert second.at == 3
     deadlines.close()
+
+
+async def test_waiting_for_a_thread_is_not_running(clock: ManualClock) -> None:
+    """One thread, three attempts that take half of their time each: each is timed from when its handler begins."""
+    threads, deadlines = Threads(1), Deadlines(clock)
+    begun, go_on = threading.Semaphore(0), threading.Semaphore(0)
+
+    def half() -> str:
+        begun.release()
+        return "done" if go_on.acquire(timeout=PATIENCE) else "nobody came"
+
+    handler = make_handler("half", half)
+    attempts = [Attempt(claim(f"r{number}", "half"), 1, handler, threads, deadlines, 1000) for number in range(3)]
+    outcomes = []
+    for attempt in attempts:
+        task: asyncio.Task[Any] = asyncio.create_task(attempt.run())
+        attempt.task = task
+        outcomes.append(task)
+    for outcome in outcomes:
+        assert await asyncio.to_thread(begun.acquire, timeout=PATIENCE)
+        await clock.advance(seconds=TIMEOUT / 2)
+        go_on.release()
+        assert await outcome == Completed('"done"')
+    deadlines.close()
+    threads.close()
+
+
+def claim(id: str, job: str) -> Claim:
+    return Claim(
+        id=id, job=job, kind="direct", queue="default", attempt=1, max_attempts=1, fence=1, payload=None,
+        schedule_id=None, revision=None, window_at=None, due_at=0, fired_at=0, lane=None,
+        timeout_ms=TIMEOUT * 1000, tenant="",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("attempts", [1, 2])

@@ -2,32 +2,37 @@
 
 import asyncio
 import threading
-import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 
 import pytest
 
 from duly.config import Settings
 from duly.core.errors import StoreUnavailable
-from duly.engine.heartbeat import Heartbeat
-from duly.runtime.clock import SystemClock
+from duly.engine.heartbeat import MARGIN, Heartbeat
 from duly.store.values import Beat
+from duly.testing import ManualClock
 from tests.engine.lab import Recorder
 
-SETTINGS = Settings(lease=0.66, heartbeat=0.2)
+SETTINGS = Settings(lease=15_000.0, heartbeat=5_000.0)
+"""So long that the thread makes no beat of its own while a test makes them by hand."""
+
+LEASE = SETTINGS.lease
+PATIENCE = 60
 
 
 class Pulse:
-    """A store that only beats; ``answer`` is called on the heartbeat's thread."""
+    """A store that only beats; ``answer`` is called on the thread that beats."""
 
     def __init__(self) -> None:
-        self.at: list[float] = []
+        self.sessions: list[int] = []
         self.threads: set[str] = set()
         self.answer: Callable[[], Beat] = lambda: Beat(0, True)
+        self.beaten = threading.Semaphore(0)
 
     def beat_sync(self, session: int, *, lease_ms: int, skew_ms: int | None = None) -> Beat:
-        self.at.append(time.monotonic())
+        self.sessions.append(session)
         self.threads.add(threading.current_thread().name)
+        self.beaten.release()
         return self.answer()
 
     async def beat(self, session: int, *, lease_ms: int, skew_ms: int | None = None) -> Beat:
@@ -35,143 +40,201 @@ class Pulse:
 
 
 class Chest:
-    def __init__(self) -> None:
+    def __init__(self, settings: Settings = SETTINGS) -> None:
         self.pulse = Pulse()
+        self.clock = ManualClock()
         self.session: int | None = 7
         self.heard: list[Beat] = []
         self.distrusted: list[int] = []
         self.recorder = Recorder()
         self.heart = Heartbeat(
             self.pulse,
-            SETTINGS,
-            SystemClock(),
+            settings,
+            self.clock,
             self.recorder,
             session=lambda: self.session,
             on_beat=lambda session, beat: self.heard.append(beat),
             on_distrust=self.distrusted.append,
         )
 
-    async def watch(self) -> None:
-        while True:  # noqa: ASYNC110  # what the loop of an instance does
-            await asyncio.sleep(await self.heart.watch())
+    @property
+    def beats(self) -> int:
+        return len(self.pulse.sessions)
 
-    async def beats(self, count: int, within: float = 10) -> None:
-        goal, give_up_at = len(self.pulse.at) + count, time.monotonic() + within
-        while len(self.pulse.at) < goal:
-            assert time.monotonic() < give_up_at, "no beat"
-            await asyncio.sleep(0.005)
+    async def beat(self) -> None:
+        """What the thread does when it is time, with a loop that turns."""
+        await asyncio.to_thread(self.heart.beat_once)
+        await asyncio.sleep(0)  # what it told is heard
+
+    def beat_with_the_loop_blocked(self) -> None:
+        thread = threading.Thread(target=self.heart.beat_once)
+        thread.start()
+        thread.join(PATIENCE)
+
+    async def beaten(self, times: int) -> None:
+        """The thread itself has beaten so often."""
+        for _ in range(times):
+            assert await asyncio.to_thread(self.pulse.beaten.acquire, timeout=PATIENCE), "no beat"
 
 
 @pytest.fixture
-async def chest():
+async def chest() -> AsyncIterator[Chest]:
     chest = Chest()
     chest.heart.start()
-    watching = asyncio.create_task(chest.watch())
     yield chest
-    watching.cancel()
     await chest.heart.stop()
 
 
-async def test_it_beats_on_a_thread_of_its_own_and_tells_on_the_loop(chest: Chest) -> None:
-    await chest.beats(3)
+async def test_it_beats_on_a_thread_of_its_own_and_tells_on_the_loop() -> None:
+    chest = Chest(Settings(lease=0.03, heartbeat=0.01))
+    chest.heart.start()
+    try:
+        await chest.beaten(3)
+    finally:
+        await chest.heart.stop()
     assert chest.pulse.threads == {"duly-heartbeat"}
-    await asyncio.sleep(0.05)
     assert len(chest.heard) >= 2
+    assert chest.recorder.count("beat_failed") == 0
 
 
 async def test_it_goes_on_while_the_loop_is_blocked_but_not_for_half_a_lease(chest: Chest) -> None:
-    await chest.beats(1)
-    before = time.monotonic()
-    time.sleep(1.0)  # noqa: ASYNC251  # the loop stands still
-    during = [at - before for at in chest.pulse.at if at > before]
-    assert during, "a moment of blocking does not stop the beats"
-    assert max(during) <= SETTINGS.lease / 2 + 2 * SETTINGS.heartbeat, "an instance that cannot work must not keep it"
-    await chest.beats(2)
+    await chest.beat()
+    chest.clock.move(seconds=LEASE / 2)
+    chest.beat_with_the_loop_blocked()
+    assert chest.beats == 2, "a moment of blocking does not stop the beats"
+    chest.clock.move(seconds=1)
+    chest.beat_with_the_loop_blocked()
+    chest.clock.move(seconds=LEASE)
+    chest.beat_with_the_loop_blocked()
+    assert chest.beats == 2, "an instance that cannot work must not keep it"
+    await asyncio.sleep(0)  # it turns again
+    await chest.beat()
+    assert chest.beats == 3
 
 
 async def test_a_beat_that_hung_is_followed_by_the_next_at_its_time(chest: Chest) -> None:
     """The loop was alive all the while: it must not be taken for standing still."""
-    rests: list[float] = []
+    loop, turned = asyncio.get_running_loop(), threading.Event()
 
     def hang() -> Beat:
-        time.sleep(SETTINGS.lease / 2 + 0.1)
-        rests.append(time.monotonic())
+        loop.call_soon_threadsafe(turned.set)  # after all that the loop was told before
+        assert turned.wait(PATIENCE)
+        chest.clock.move(seconds=LEASE / 2 + 1)
         return Beat(0, True)
 
-    for _ in range(3):
-        chest.pulse.answer = hang
-        await chest.beats(1)
-        chest.pulse.answer = lambda: Beat(0, True)
-        await chest.beats(1)
-        rests[-1] = chest.pulse.at[-1] - rests[-1]
-    assert min(rests) < 1.6 * SETTINGS.heartbeat, "not one beat was left out in all three tries"
+    chest.pulse.answer = hang
+    await chest.beat()
+    chest.pulse.answer = lambda: Beat(0, True)
+    await chest.beat()
+    assert chest.beats == 2
+
+
+async def test_a_beat_that_hung_and_failed_is_followed_by_the_next_at_its_time(chest: Chest) -> None:
+    loop, turned = asyncio.get_running_loop(), threading.Event()
+
+    def hang() -> Beat:
+        loop.call_soon_threadsafe(turned.set)
+        assert turned.wait(PATIENCE)
+        chest.clock.move(seconds=LEASE / 2 + 1)
+        raise StoreUnavailable("it took too long")
+
+    chest.pulse.answer = hang
+    await chest.beat()
+    await chest.beat()
+    assert chest.beats == 2
+    assert chest.recorder.count("beat_failed") == 2
 
 
 async def test_a_new_session_after_a_long_time_without_one_beats_at_once(chest: Chest) -> None:
     chest.session = None
-    await asyncio.sleep(0.7)
-    count = len(chest.pulse.at)
-    opened = time.monotonic()
+    chest.clock.move(seconds=10 * LEASE)
+    await chest.beat()
+    assert chest.beats == 0
     chest.session = 8
-    await chest.beats(1)
-    assert chest.pulse.at[count] - opened < 1.7 * SETTINGS.heartbeat
+    await chest.beat()
+    assert chest.pulse.sessions == [8]
 
 
 async def test_distrust_begins_before_the_lease_runs_out_although_the_beat_hangs(chest: Chest) -> None:
-    hanging = threading.Event()
+    hangs, end = threading.Event(), threading.Event()
 
     def hang() -> Beat:
-        hanging.wait(10)
+        hangs.set()
+        assert end.wait(PATIENCE)
         raise StoreUnavailable("it took too long")
 
-    await chest.beats(1)
-    sent_at = chest.pulse.at[-1]
+    await chest.beat()
     chest.pulse.answer = hang
+    hanging = asyncio.create_task(chest.beat())
     try:
-        while not chest.distrusted:
-            await asyncio.sleep(0.005)
-            assert time.monotonic() - sent_at < 5
-        assert time.monotonic() - sent_at < SETTINGS.lease
+        assert await asyncio.to_thread(hangs.wait, PATIENCE)
+        left = await chest.heart.watch()
+        assert left == pytest.approx(LEASE * (1 - MARGIN))
+        chest.clock.move(seconds=left - 1)
+        assert await chest.heart.watch() == pytest.approx(1)
+        assert chest.heart.trusted
+        chest.clock.move(seconds=1)
+        await chest.heart.watch()
         assert not chest.heart.trusted
+        assert chest.distrusted == [7]
         assert chest.recorder.count("beat_failed") == 0, "nobody knows yet how the beat ends"
         assert chest.recorder.all("lease_doubted") == [(7,)]
     finally:
         chest.pulse.answer = lambda: Beat(0, True)
-        hanging.set()
-    await chest.beats(2)
-    assert chest.heart.trusted
+        end.set()
+        await hanging
+    await chest.heart.watch()
     assert chest.distrusted == [7], "told once"
+    await chest.beat()
+    assert chest.heart.trusted
 
 
 async def test_distrust_begins_when_the_lease_of_the_last_good_beat_has_run_out(chest: Chest) -> None:
     def away() -> Beat:
         raise StoreUnavailable("gone")
 
-    await chest.beats(1)
-    since = time.monotonic()
+    await chest.beat()
     chest.pulse.answer = away
-    while not chest.distrusted:
-        await asyncio.sleep(0.005)
-        assert time.monotonic() - since < 10
-    assert time.monotonic() - since >= SETTINGS.lease - 2 * SETTINGS.heartbeat
-    assert chest.recorder.count("beat_failed") >= 2
-    assert set(chest.distrusted) == {7}
+    for _ in range(2):
+        chest.clock.move(seconds=SETTINGS.heartbeat)
+        await chest.beat()
+        assert 0 < await chest.heart.watch() <= LEASE
+    assert not chest.distrusted
+    chest.clock.move(seconds=SETTINGS.heartbeat)
+    await chest.beat()
+    await chest.heart.watch()
+    assert chest.recorder.count("beat_failed") == 3
+    assert chest.distrusted == [7]
+
+
+async def test_the_lease_counts_from_when_the_beat_was_sent(chest: Chest) -> None:
+    def slow() -> Beat:
+        chest.clock.move(seconds=LEASE / 4)
+        return Beat(0, True)
+
+    chest.pulse.answer = slow
+    await chest.beat()
+    assert await chest.heart.watch() == pytest.approx(LEASE * (1 - MARGIN) - LEASE / 4)
+
+
+async def test_a_session_that_is_gone_is_not_trusted_anew(chest: Chest) -> None:
+    chest.clock.move(seconds=SETTINGS.heartbeat)
+    chest.pulse.answer = lambda: Beat(0, False)
+    await chest.beat()
+    assert chest.heard == [Beat(0, False)]
+    assert await chest.heart.watch() == pytest.approx(LEASE * (1 - MARGIN) - SETTINGS.heartbeat)
 
 
 async def test_a_beat_is_made_at_once_when_somebody_asks(chest: Chest) -> None:
-    await chest.beats(1)
-    count, asked = len(chest.pulse.at), time.monotonic()
     chest.heart.beat_soon()
-    await chest.beats(1)
-    assert chest.pulse.at[count] - asked < SETTINGS.heartbeat
+    await chest.beaten(1)
+    assert chest.pulse.threads == {"duly-heartbeat"}
 
 
-async def test_stop_ends_the_thread_promptly() -> None:
+async def test_stop_ends_the_thread() -> None:
     chest = Chest()
     chest.heart.start()
     thread = chest.heart._thread
     assert thread is not None
-    before = time.monotonic()
     await chest.heart.stop()
     assert not thread.is_alive()
-    assert time.monotonic() - before < 1

@@ -8,11 +8,13 @@ import pytest
 
 from duly import Every, Fatal, Once
 from duly.config import Settings
+from duly.core.ids import uuid7
 from duly.core.instants import to_datetime
 from duly.core.rules import editing
 from duly.core.run import RunStatus
 from duly.engine import janitor
 from duly.engine.registry import Registry
+from duly.store.values import NewRequest
 from tests.engine.lab import Lab
 
 
@@ -92,6 +94,54 @@ async def test_k2_a_purge_that_fills_its_batch_goes_on_at_once(lab: Lab, monkeyp
     assert falls[-1] - falls[0] < 10, "within seconds, not one batch a minute"
 
 
+async def test_k2_a_round_deletes_several_batches_where_they_are_full(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(janitor, "BATCH", 2)
+
+    @lab.job("work")
+    async def work() -> None: ...
+
+    await lab.start(settings=Settings(retention=600, poll=60, lease=180, heartbeat=60))
+    for _ in range(15):
+        await lab.enqueue("work")
+    await lab.clock.advance(minutes=11, seconds=10)
+    assert await lab.runs() == [], "eight batches within one heartbeat"
+
+
+async def test_k2_what_is_kept_is_not_walked_over_every_few_seconds(lab: Lab) -> None:
+    await lab.start(settings=Settings(retention=3600, retention_failed=0, poll=1, lease=15, heartbeat=5))
+    await lab.clock.advance(minutes=10)
+    assert 10 <= lab.store.calls["purge_history"] <= 11
+
+
+async def test_pauses_that_end_together_end_at_once_however_many(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not one batch a heartbeat: what comes after the end of a pause is due, and would be missed."""
+    monkeypatch.setattr(janitor, "BATCH", 10)
+    await lab.start(settings=Settings(poll=1, lease=180, heartbeat=60))
+    until = lab.clock.now() + 30_000
+    schedules = [await lab.create(f"k{n}", Every(hours=1)) for n in range(45)]
+    for schedule in schedules:
+        await lab.plain.change_schedule(schedule.id, partial(editing.pause, reason="lunch", until=until, by=None))
+    await lab.clock.advance(seconds=65)
+    found = await lab.plain.read_schedules([schedule.id for schedule in schedules])
+    assert [schedule.enabled for schedule in found] == [True] * 45
+
+
+async def test_topics_that_nobody_hears_end_as_fast_as_they_fire(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(janitor, "BATCH", 10)
+
+    @lab.job("work")
+    async def work() -> None: ...
+
+    await lab.start(settings=Settings(poll=1, lease=30, heartbeat=10))
+    ids = [uuid7(lab.clock.now(), bytes([n] * 10)) for n in range(45)]
+    asked = [NewRequest(id=id, job="topic:unheard", payload="{}", queue="default", max_attempts=3) for id in ids]
+    await lab.plain.enqueue(asked)
+    await lab.clock.advance(seconds=75)
+    assert {(await lab.run(id)).reason for id in ids} == {"no_listener"}
+
+
 async def test_a_retention_of_zero_keeps_everything(lab: Lab) -> None:
     @lab.job("work")
     async def work() -> None: ...
@@ -159,11 +209,11 @@ async def test_one_instance_at_a_time_keeps_the_house_and_another_follows_when_i
     first = await lab.start(store=first_store)
     await lab.start(store=second_store)
     await lab.clock.advance(minutes=1)
-    assert first_store.calls["purge_history"] > 5
-    assert second_store.calls["purge_history"] == 0
+    assert first_store.calls["purge_keys"] > 5
+    assert second_store.calls["purge_keys"] == 0
     lab.crash(first)
     await lab.clock.advance(minutes=1)
-    assert second_store.calls["purge_history"] > 3
+    assert second_store.calls["purge_keys"] > 3
 
 
 async def test_e9_runs_of_an_unknown_job_are_held_reported_and_adopted_when_a_worker_comes(lab: Lab) -> None:

@@ -197,6 +197,17 @@ async def test_a_session_is_reopened_although_the_store_is_away_for_a_while(lab:
     assert (await lab.run(run.id)).status is RunStatus.COMPLETED
 
 
+async def test_a_session_is_reopened_also_after_a_failure_that_nobody_foresaw(lab: Lab) -> None:
+    instance = await lab.start()
+    first = instance.session
+    assert first is not None
+    lab.store.fail("open_session", RuntimeError("nobody foresaw it"))
+    await lab.plain.close_session(first)
+    await lab.clock.advance(seconds=10)
+    assert instance.session not in (None, first)
+    assert [loop for loop, _ in lab.recorder.all("loop_failed")] == ["session"]
+
+
 async def test_e1_a_zombie_s_success_failure_and_beat_are_refused(lab: Lab) -> None:
     gate = asyncio.Event()
 

@@ -164,6 +164,23 @@ async def test_a_full_batch_is_followed_by_the_next_at_once(lab: Lab) -> None:
     assert {run.fired_at for run in runs} == {to_datetime(at.at_ms)}
 
 
+async def test_of_fires_side_by_side_the_failure_of_one_does_not_hide_what_the_other_did(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lab.store, "fires_at_once", 2)
+    lab.settings = Settings(poll=60, fire_batch=5, concurrency=100)
+    await lab.start()
+    at = Once(to_datetime(lab.clock.now() + 30_000))
+    for number in range(20):
+        await lab.create(f"k{number}", at)
+    # The first batch goes alone. It is full, so the next two go side by side, and the second of them is refused.
+    refused = lab.store.calls["fire_due"] + 3
+    lab.store.refuse("fire_due", lambda **_: lab.store.calls["fire_due"] == refused)
+    await lab.clock.advance(seconds=30)
+    assert len(await lab.runs()) == 20
+    assert sum(runs for runs, *_ in lab.recorder.all("windows_fired")) == 20
+
+
 async def test_what_another_instance_holds_is_looked_at_again_soon(lab: Lab) -> None:
     """A due window that cannot be locked: rest a moment, then longer ones, neither spin nor wait for the poll."""
     await lab.start()

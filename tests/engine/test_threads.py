@@ -8,9 +8,11 @@ import pytest
 
 from duly.engine.threads import Threads
 
+PATIENCE = 60
+
 
 async def _until(condition) -> None:
-    give_up_at = time.monotonic() + 10
+    give_up_at = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < give_up_at
         await asyncio.sleep(0.005)
@@ -33,6 +35,7 @@ async def test_values_and_errors_come_back_to_the_loop() -> None:
 
 async def test_no_more_threads_than_allowed_and_idle_ones_are_used_again() -> None:
     threads = Threads(3)
+    all_at_work = threading.Barrier(3, timeout=PATIENCE)
     lock, names, running, most = threading.Lock(), set(), 0, 0
 
     def work() -> None:
@@ -41,7 +44,7 @@ async def test_no_more_threads_than_allowed_and_idle_ones_are_used_again() -> No
             running += 1
             most = max(most, running)
             names.add(threading.get_ident())
-        time.sleep(0.01)
+        all_at_work.wait()
         with lock:
             running -= 1
 
@@ -54,7 +57,7 @@ async def test_what_was_cancelled_before_its_turn_is_never_called() -> None:
     """Its run was given back when the instance stopped: it must not begin here as well."""
     threads = Threads(1)
     gate, called, begun = threading.Event(), [], []
-    first = threads.submit(lambda: gate.wait(10), lambda: begun.append(1))
+    first = threads.submit(lambda: gate.wait(PATIENCE), lambda: begun.append(1))
     second = threads.submit(lambda: called.append(2), lambda: begun.append(2))
     third = threads.submit(lambda: called.append(3), lambda: begun.append(3))
     await _until(lambda: begun == [1])
@@ -69,18 +72,20 @@ async def test_what_was_cancelled_before_its_turn_is_never_called() -> None:
 async def test_a_stuck_thread_that_was_abandoned_makes_room_for_another() -> None:
     threads = Threads(1)
     gate, begun = threading.Event(), []
-    stuck = threads.submit(lambda: gate.wait(10), lambda: begun.append(1))
+    stuck = threads.submit(lambda: gate.wait(PATIENCE), lambda: begun.append(1))
     await _until(lambda: begun == [1])
     stuck.cancel()
     threads.abandon()
-    assert await asyncio.wait_for(threads.submit(lambda: "free", lambda: None), 5) == "free"
+    assert await asyncio.wait_for(threads.submit(lambda: "free", lambda: None), PATIENCE) == "free"
     gate.set()
     threads.close()
 
 
 async def test_close_lets_the_threads_end() -> None:
-    before = threading.active_count()
+    others = set(threading.enumerate())  # of former tests, which may end at any time
     threads = Threads(4)
-    await asyncio.gather(*(threads.submit(lambda: time.sleep(0.01), lambda: None) for _ in range(8)))
+    all_at_work = threading.Barrier(4, timeout=PATIENCE)
+    await asyncio.gather(*(threads.submit(all_at_work.wait, lambda: None) for _ in range(8)))
+    assert len(set(threading.enumerate()) - others) == 4
     threads.close()
-    await _until(lambda: threading.active_count() <= before)
+    await _until(lambda: not set(threading.enumerate()) - others)

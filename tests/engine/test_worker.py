@@ -157,6 +157,10 @@ class Wordless(Exception):
         raise RuntimeError("no words")
 
 
+class Panic(BaseException):
+    """Native extensions and green threads raise such."""
+
+
 RAISED: list[tuple[BaseException, str]] = [
     (ValueError("a\x00b"), "ValueError: a\\x00b"),
     (ValueError("no file " + b"caf\xe9".decode("utf-8", "surrogateescape")), "ValueError: no file caf\\udce9"),
@@ -165,7 +169,11 @@ RAISED: list[tuple[BaseException, str]] = [
     (SystemExit(3), "SystemExit: 3"),
     (asyncio.CancelledError("a task it waited for"), "CancelledError: a task it waited for"),
     (TimeoutError("its own"), "TimeoutError: its own"),
-    (ExceptionGroup("several", [ValueError("one")]), "ExceptionGroup: several (1 sub-exception)"),
+    (
+        ExceptionGroup("several", [ValueError("one"), KeyError()]),
+        "ExceptionGroup: several (2 sub-exceptions): ValueError: one; KeyError",
+    ),
+    (Panic("the extension panicked"), "Panic: the extension panicked"),
     (StopAsyncIteration("own"), "StopAsyncIteration: own"),
 ]
 

@@ -7,6 +7,7 @@ import pytest
 
 from tests.places import a_place
 from tests.processes.fleet import Fleet
+from tests.warm import Warm
 
 
 @pytest.fixture
@@ -21,10 +22,17 @@ def sqlite_url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path / 'duly.db'}"
 
 
+@pytest.fixture(scope="session")
+def warm() -> Iterator[Warm]:
+    warm = Warm()
+    yield warm
+    warm.close()
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
-def fleet(request: pytest.FixtureRequest, tmp_path: Path, own_place: None) -> Iterator[Fleet]:
+def fleet(request: pytest.FixtureRequest, tmp_path: Path, own_place: None, warm: Warm) -> Iterator[Fleet]:
     url = request.getfixturevalue("sqlite_url" if request.param == "sqlite" else "fresh_postgres")
-    fleet = Fleet(url, tmp_path)
+    fleet = Fleet(url, tmp_path, warm)
     try:
         yield fleet
     finally:

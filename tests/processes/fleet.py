@@ -13,8 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from duly import Duly, Run, RunStatus
+from tests.warm import Warm, WarmProcess
 
 ROOT = Path(__file__).parents[2]
+PATIENCE = 60.0
+"""Seconds that only something which hangs takes, also on a machine that is busy with other things."""
 SETTINGS = {"lease": 3, "heartbeat": 1, "poll": 0.2, "shutdown_timeout": 3}
 
 
@@ -23,21 +26,24 @@ class Fleet:
 
     module = "tests.processes.instance"
 
-    def __init__(self, url: str, folder: Path) -> None:
+    def __init__(self, url: str, folder: Path, warm: Warm | None = None) -> None:
         self.url = url
         self.folder = folder
+        self._warm = warm
         self.ledger_path = folder / "ledger"
-        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.processes: dict[str, subprocess.Popen[bytes] | WarmProcess] = {}
 
-    def start(self, name: str, **plan: Any) -> subprocess.Popen[bytes]:
+    def start(self, name: str, **plan: Any) -> subprocess.Popen[bytes] | WarmProcess:
         settings = {**SETTINGS, **plan.pop("settings", {})}
         extra = plan.pop("env", {})
         plan = {"name": name, "url": self.url, "ledger": str(self.ledger_path), "settings": settings, **plan}
         env = {**os.environ, "DULY_INSTANCE": json.dumps(plan), "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}", **extra}
         with (self.folder / f"{name}.log").open("ab") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", self.module], env=env, stdout=log, stderr=log, cwd=self.folder
-            )
+            if self._warm is not None and not extra:
+                process: subprocess.Popen[bytes] | WarmProcess = self._warm.start(self.module, self.folder, env, log)
+            else:
+                command = [sys.executable, "-m", self.module]
+                process = subprocess.Popen(command, env=env, stdout=log, stderr=log, cwd=self.folder)
         self.processes[name] = process
         return process
 
@@ -45,7 +51,7 @@ class Fleet:
         """Start instances and wait until each of them holds a session."""
         pids = {self.start(name, **plan).pid for name in names}
         async with self.client() as client:
-            await until(lambda: _has_sessions(client, pids), self, "all instances to be up", within=60)
+            await until(lambda: _has_sessions(client, pids), self, "all instances to be up")
 
     def signal(self, name: str, number: signal.Signals) -> None:
         os.kill(self.processes[name].pid, number)
@@ -60,7 +66,7 @@ class Fleet:
         processes = [self.processes.pop(name) for name in names]
         for process in processes:
             process.send_signal(signal.SIGTERM)
-        return [await asyncio.to_thread(process.wait, 30) for process in processes]
+        return [await asyncio.to_thread(process.wait, 120) for process in processes]
 
     def close(self) -> None:
         for process in self.processes.values():
@@ -94,7 +100,7 @@ async def _has_sessions(client: Duly, pids: set[int]) -> bool:
     return pids <= {instance.pid for instance in await client._store.list_instances()}
 
 
-async def until(condition: Callable[[], Any], fleet: Fleet, what: str, *, within: float = 30.0) -> Any:
+async def until(condition: Callable[[], Any], fleet: Fleet, what: str, *, within: float = PATIENCE) -> Any:
     """Wait until a condition (plain or awaitable) holds; answer what it gave."""
     give_up_at = time.monotonic() + within
     while True:

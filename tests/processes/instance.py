@@ -62,6 +62,7 @@ def make_app() -> Duly:
         roles=PLAN.get("roles", ["scheduler", "worker"]),
         settings=Settings(**PLAN["settings"]),
         observers=[Witness()],
+        targets=PLAN.get("targets"),
     )
 
     @app.job("tick")
@@ -70,10 +71,11 @@ def make_app() -> Duly:
         note_run("end", run)
 
     @app.job("nap")
-    async def nap(run: RunContext, seconds: float) -> str:
+    async def nap(run: RunContext, seconds: float, first: float | None = None) -> str:
+        """``first`` is how long the first attempt takes, where that is another time."""
         note_run("start", run)
         try:
-            await asyncio.sleep(seconds)
+            await asyncio.sleep(first if first is not None and run.attempt == 1 else seconds)
         except asyncio.CancelledError:
             note_run("stopped", run)
             raise

@@ -16,6 +16,7 @@ CALENDARS = (CONTRACT[0], "-k", "sqlite-memory and (Calendars or Excluded)")
 CALENDARS_PG = (CONTRACT[0], "-k", "postgres and (Calendars or Excluded)")
 STEPS = (CONTRACT[0], "-k", "sqlite-memory and (Recording or Suspending or Children)")
 STEPS_PG = (CONTRACT[0], "-k", "postgres and (Recording or Suspending or Children)")
+ON_EVENT = (CONTRACT[0], "-k", "sqlite-memory and (OnEvent or Gathering)")
 SIMULATION = tuple(
     f"tests/simulation/test_simulation.py::test_no_fault_loses_or_doubles_a_window_and_everything_comes_to_rest[{first}]"
     for first in (0, 25, 50, 75)
@@ -74,8 +75,10 @@ MUTANTS = (
         "a settle is guarded by run and session only",
         _queries("sqlite", ("complete_runs", "finish_runs"), " AND r.fence = done.fence", "")
         + _queries("sqlite", ("lock_runs", "return_runs"), " AND fence = :fence", "")
-        + _queries("postgres", ("complete_runs",), " AND r.fence = coalesce(n.fence, (:fence::bigint[])[1])", "")
-        + _queries("postgres", ("finish_runs", "lock_runs", "return_runs"), " AND r.fence = n.fence", ""),
+        + _queries("postgres", ("complete_runs", "finish_runs", "lock_runs"), "(r.id, r.fence, ", "(r.id, ")
+        + _queries("postgres", ("complete_runs",), " coalesce(n.fence, (:fence::bigint[])[1]),", "")
+        + _queries("postgres", ("finish_runs", "lock_runs"), "n.id, n.fence, ", "n.id, ")
+        + _queries("postgres", ("return_runs",), " AND r.fence = n.fence", ""),
         (CONTRACT, CONTRACT_PG),
     ),
     Mutant(
@@ -94,9 +97,10 @@ MUTANTS = (
         "the fence is looked at first and the write trusts that look",
         (
             *_queries("postgres", ("lock_runs",), "FOR UPDATE OF r", ""),
+            *_queries("postgres", ("finish_runs",), ")) IS TRUE", ")) IS NOT NULL"),
             *_queries(
                 "postgres",
-                ("finish_runs", "return_runs"),
+                ("return_runs",),
                 " AND r.fence = n.fence AND r.claimed_by IS NOT DISTINCT FROM n.session",
                 "",
             ),
@@ -316,7 +320,7 @@ MUTANTS = (
         (
             (
                 "src/duly/store/methods/settling.py",
-                "if isinstance(s.outcome, Suspended) and tops.get(id, 0) <= s.outcome.seen:",
+                "if isinstance(s.outcome, Suspended) and self._tops.get(s.claim.id, 0) <= s.outcome.seen:",
                 "if isinstance(s.outcome, Suspended):",
             ),
         ),
@@ -493,6 +497,103 @@ MUTANTS = (
         (("chaos", "--rows", "F07", "--store", "sqlite", "--repeat", "1", "--seed", "1"),),
     ),
     Mutant(
+        "settled-before-the-confirm",
+        "a delivery counts as done although nobody has confirmed it",
+        (
+            (
+                "src/duly/targets/delivering.py",
+                'return Failed(f"{self._outlet.name}: {reason}", wait_ms=round((retry_after or 0) * 1000))',
+                "return None",
+            ),
+        ),
+        (
+            ("chaos", "--rows", "B04", "--store", "sqlite", "--repeat", "1", "--seed", "1"),
+            ("chaos", "--rows", "B06b", "--store", "sqlite", "--repeat", "1", "--seed", "1"),
+        ),
+    ),
+    Mutant(
+        "another-body-each-time",
+        "a message that is sent again says which attempt it is, and so is another message",
+        (
+            (
+                "src/duly/targets/envelope.py",
+                "departure.attempt if departure.expects_answer else 1",
+                "departure.attempt",
+            ),
+        ),
+        (("chaos", "--rows", "B06b", "--store", "sqlite", "--repeat", "1", "--seed", "1"),),
+    ),
+    Mutant(
+        "acknowledged-before-it-is-handled",
+        "a consumer acknowledges a message before its handler has returned",
+        (
+            (
+                "src/duly/consuming/consumer.py",
+                "            await handler(delivery)\n",
+                "            await self._source.finish(delivery)\n            await handler(delivery)\n",
+            ),
+        ),
+        (("chaos", "--rows", "B03", "--store", "sqlite", "--repeat", "1", "--seed", "1"),),
+    ),
+    Mutant(
+        "waits-by-the-wall-clock",
+        "the trust in a lease and the end of an attempt go by a clock that people set",
+        (
+            ("src/duly/engine/heartbeat.py", "self._clock.steady()", "(self._clock.now() / 1000)"),
+            ("src/duly/engine/heartbeat.py", "clock.steady()", "clock.now() / 1000"),
+            ("src/duly/engine/deadlines.py", "self._clock.steady()", "(self._clock.now() / 1000)"),
+        ),
+        (("tests/engine/test_jumps.py", "-k", "sqlite"), SIMULATION),
+    ),
+    Mutant(
+        "another-id-when-repeated",
+        "a run that is asked for again, because the answer was lost, is another run",
+        (
+            (
+                "src/duly/store/methods/enqueueing.py",
+                "def _new_run(now: int, request: NewRequest) -> NewRun:\n",
+                "def _new_run(now: int, request: NewRequest) -> NewRun:\n"
+                "    object.__setattr__(request, 'id', str(__import__('uuid').uuid4()))\n",
+            ),
+        ),
+        (("tests/store/postgres/test_outcomes.py", "-k", "enqueue"),),
+    ),
+    Mutant(
+        "claims-more-than-it-may",
+        "a claim takes more runs than were asked for",
+        _queries("postgres", ("claim_ready",), "LIMIT :limit::bigint", "LIMIT :limit::bigint * 2"),
+        ((CONTRACT[0], "-k", "postgres and laim"),),
+    ),
+    Mutant(
+        "no-jitter",
+        "runs that failed together are tried again together",
+        (("src/duly/core/rules/backoff.py", "if not retry.jitter:", "if True:"),),
+        (("tests/core/rules/test_backoff.py",),),
+    ),
+    Mutant(
+        "calls-without-an-end",
+        "a call to a server that has fallen silent waits for ever",
+        (("src/duly/store/postgres/watchdog.py", "                        watch.abort()\n", ""),),
+        (("tests/store/postgres/test_outcomes.py", "-k", "silen"),),
+    ),
+    Mutant(
+        "stops-without-giving-back",
+        "an instance that is told to stop keeps the runs that it cannot finish",
+        (("src/duly/engine/worker.py", "attempt.stop(Stop.SHUTDOWN)", "pass"),),
+        (("tests/engine/test_stop.py", "-k", "sqlite"),),
+    ),
+    Mutant(
+        "a-clock-in-the-where",
+        "a claim asks the clock once per row, which no index can serve",
+        _queries(
+            "postgres",
+            ("claim_ready",),
+            "due_at <= :now::bigint",
+            "due_at <= floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
+        ),
+        (("tests/store/postgres/test_plans.py", "-k", "claim"),),
+    ),
+    Mutant(
         "webhooks-anywhere",
         "a name may lead a webhook inside",
         (("src/duly/core/endpoint.py", "if why is not None and not allowed.address(address):", "if False:"),),
@@ -527,5 +628,93 @@ MUTANTS = (
         "webhooks are told of the runs that tell webhooks",
         _queries("sqlite", ("interested_in_runs",), "seen.job <> :job AND", ":job IS NOT NULL AND"),
         ((CONTRACT[0], "-k", "sqlite-memory and TellingWebhooks"),),
+    ),
+    Mutant(
+        "an-event-twice",
+        "an event that is published again under its id is taken for a new one",
+        (("src/duly/store/methods/publishing.py", "            return Published(repeated=True)", "            pass"),),
+        (ON_EVENT,),
+    ),
+    Mutant(
+        "gathered-by-what-has-begun",
+        "an event is added to a run that waits for its next try",
+        _queries("sqlite", ("lock_gathered",), " AND fence = 0 AND claimed_by IS NULL", ""),
+        (ON_EVENT,),
+    ),
+    Mutant(
+        "quiet-counts-from-the-first",
+        "a debounced run goes although events still come",
+        (
+            (
+                "src/duly/core/on_event.py",
+                "quiet_at = now + handler.quiet_ms",
+                "quiet_at = so_far.due_at",
+            ),
+        ),
+        (ON_EVENT,),
+    ),
+    Mutant(
+        "a-child-that-nobody-knows",
+        "a parent waits for ever for a child that nobody can run",
+        (
+            (
+                "src/duly/workflow/runner.py",
+                "if (ask := await unknown_child(body, self._world)) is not None:",
+                "if ask := None:",
+            ),
+        ),
+        (("tests/workflow/test_long_waits.py", "-k", "sqlite and h11"),),
+    ),
+    Mutant(
+        "cancelled-by-its-first-id-only",
+        "a cancel does not reach the run that another went on as",
+        (("src/duly/app/runs.py", "(run is None or run.went_on)", "run is None"),),
+        (("tests/workflow/test_long_waits.py", "-k", "sqlite and h13"),),
+    ),
+    Mutant(
+        "one-unreadable-hides-all",
+        "a schedule that a newer version wrote stops all that is done to many",
+        (("src/duly/store/methods/schedules.py", "with suppress(UnreadableDefinition):", "with suppress(KeyError):"),),
+        ((CONTRACT[0], "-k", "sqlite-memory and newer_version_wrote"),),
+    ),
+    Mutant(
+        "adopted-all-at-once",
+        "a start writes all runs that waited for its jobs in one statement",
+        _queries("sqlite", ("adopt_jobs",), "LIMIT :limit", "LIMIT :limit + 1000")
+        + _queries("postgres", ("adopt_jobs",), "LIMIT :limit::bigint", "LIMIT :limit::bigint + 1000"),
+        (
+            ("tests/contract/test_adopting.py", "-k", "sqlite-memory"),
+            ("tests/contract/test_adopting.py", "-k", "postgres"),
+        ),
+    ),
+    Mutant(
+        "a-batch-every-heartbeat",
+        "the janitor rests although pauses have ended that it did not come to",
+        (("src/duly/engine/janitor.py", "return BATCH in (resumed, adopted, len(unheard))", "return False"),),
+        (("tests/engine/test_janitor.py", "-k", "sqlite"),),
+    ),
+    Mutant(
+        "sure-of-a-commit-that-was-sent-along",
+        "a commit whose answer is lost is taken for one that was not done",
+        (
+            (
+                "src/duly/store/postgres/committing.py",
+                "self._wire.prepare_all(asks)\n        self._begin_commit()",
+                "self._wire.prepare_all(asks)",
+            ),
+        ),
+        (("tests/store/postgres/test_outcomes.py", "-k", "sent_with_its_step"),),
+    ),
+    Mutant(
+        "unsure-of-what-the-server-refused",
+        "a statement that was refused is told as a commit of which nobody knows",
+        (
+            (
+                "src/duly/store/postgres/committing.py",
+                "self._lent.committing = all(map(is_good, results[: len(asks)]))",
+                "self._lent.committing = True",
+            ),
+        ),
+        (("tests/store/postgres/test_outcomes.py", "-k", "sent_with_its_step"),),
     ),
 )

@@ -18,6 +18,8 @@ from typing import Any, TypeVar
 ROOT = Path(__file__).parents[2]
 COMMAND = (sys.executable, "-m", "duly")
 Found = TypeVar("Found")
+PATIENCE = 60.0
+"""Seconds that only something which hangs takes, also on a machine that is busy with other things."""
 
 
 def environment(**variables: str) -> dict[str, str]:
@@ -85,7 +87,7 @@ class Served:
             )
         self.url = f"http://127.0.0.1:{port}" if port else ""
 
-    def ready(self, within: float = 60) -> "Served":
+    def ready(self, within: float = PATIENCE) -> "Served":
         """Wait for the line that says so, and learn the address from it."""
         said = self.until(lambda: self.said() if "is ready: " in self.said() else None, "the ready line", within)
         address = re.search(r"is ready: (http://[^ ]+) ", str(said))
@@ -95,7 +97,7 @@ class Served:
     def said(self) -> str:
         return self.log.read_text()
 
-    def until(self, condition: Callable[[], Found], what: str, within: float = 30) -> Found:
+    def until(self, condition: Callable[[], Found], what: str, within: float = PATIENCE) -> Found:
         give_up_at = time.monotonic() + within
         while not (found := condition()):
             assert self.process.poll() is None, f"it ended with {self.process.returncode}\n{self.said()}"
@@ -106,14 +108,14 @@ class Served:
     def let_pass(self, seconds: float) -> None:
         """Let time pass, to show that nothing happens meanwhile."""
         over_at = time.monotonic() + seconds
-        self.until(lambda: time.monotonic() > over_at, "time to pass", within=seconds + 10)
+        self.until(lambda: time.monotonic() > over_at, "time to pass", within=seconds + PATIENCE)
 
     def ask(self, path: str, body: object = None, *, method: str | None = None) -> Answer:
         data = None if body is None else json.dumps(body).encode()
         headers = {"content-type": "application/json"} if data is not None else {}
         request = urllib.request.Request(self.url + path, data, headers, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=20) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                 return Answer(answer.status, answer.read(), dict(answer.headers.items()))
         except urllib.error.HTTPError as error:
             with error:
@@ -136,12 +138,12 @@ class Served:
     def send(self, number: signal.Signals) -> None:
         self.process.send_signal(number)
 
-    def end(self, number: signal.Signals = signal.SIGTERM, within: float = 20) -> int:
+    def end(self, number: signal.Signals = signal.SIGTERM, within: float = PATIENCE) -> int:
         """Signal it and wait for its end; answers the exit code."""
         self.send(number)
         return self.wait(within)
 
-    def wait(self, within: float = 20) -> int:
+    def wait(self, within: float = PATIENCE) -> int:
         try:
             return self.process.wait(within)
         except subprocess.TimeoutExpired:

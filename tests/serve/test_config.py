@@ -9,6 +9,7 @@ import pytest
 from duly import Cron, Every, Retry
 from duly.config import Loaded, debugging, load, wants_colour
 from duly.core.errors import ConfigurationError, ValidationFailed
+from duly.core.outside import Grant
 
 
 class Place:
@@ -201,7 +202,8 @@ def test_every_value_has_a_row_with_its_origin(place: Place) -> None:
 
 
 def test_variables_of_other_tools_are_passed_over(place: Place) -> None:
-    place.environment |= {"DULY_API_PORT": "tcp://10.0.0.1:8080", "DATABASE_URL": "mysql://u:p@h/d"}
+    services = dict.fromkeys(("DULY_API_PORT", "DULY_PORT"), "tcp://10.0.0.1:8080")
+    place.environment |= services | {"DATABASE_URL": "mysql://u:p@h/d"}
     loaded = place.load()
     assert (loaded["api.port"], loaded.database_url) == (8080, "sqlite:///duly.db")
     assert loaded.warnings == (
@@ -273,13 +275,23 @@ def test_targets_come_from_files_and_the_environment(place: Place) -> None:
     place.environment["DULY_TARGETS__BIG_ONE__URL"] = "redis://three/0"
     place.environment["DULY_TARGETS__FROM_HERE__URL_FILE"] = str(place.write("secret", "redis://four/0\n"))
     loaded = place.load()
-    assert {name: tuple(target) for name, target in loaded.targets.items()} == {
+    assert {name: (target.url, target.origin) for name, target in loaded.targets.items()} == {
         "notification-queue": ("redis://user:hunter2@one/0", "duly.toml"),
         "Big_One": ("redis://three/0", "DULY_TARGETS__BIG_ONE__URL"),
         "from-here": ("redis://four/0", "DULY_TARGETS__FROM_HERE__URL_FILE"),
     }
     assert "hunter2" not in str(loaded.rows())
     assert not loaded.warnings
+
+
+def test_a_target_may_be_for_some_owners_and_tenants_only(place: Place) -> None:
+    place.write("duly.toml", '[targets.mail]\nurl = "redis://one/0"\nowners = ["bob", "ann"]\ntenants = ["acme"]')
+    place.environment["DULY_TARGETS__MAIL__URL"] = "redis://two/0"
+    loaded = place.load()
+    mail = loaded.targets["mail"]
+    assert (mail.url, mail.grant) == ("redis://two/0", Grant(frozenset({"ann", "bob"}), frozenset({"acme"})))
+    shown = {row.name: row.value for row in loaded.rows() if row.name.startswith("targets")}
+    assert (shown["targets.mail.owners"], shown["targets.mail.tenants"]) == (["ann", "bob"], ["acme"])
 
 
 @pytest.mark.parametrize(
@@ -290,6 +302,8 @@ def test_targets_come_from_files_and_the_environment(place: Place) -> None:
         ("[targets.mail]", {}, "[targets.mail] has nothing; expected one key, url"),
         ("[targets.mail]\nurl = 7", {}, "[targets.mail] has url; expected one key, url"),
         ("[targets.mail]\nurl = 'x://y'\nstream = 's'", {}, "[targets.mail] has url, stream; expected one key, url"),
+        ("[targets.mail]\nurl = 'x://y'\nowners = []", {}, "[targets.mail] owners is []; expected names"),
+        ("[targets.mail]\nurl = 'x://y'\ntenants = 'a'", {}, "[targets.mail] tenants is 'a'; expected names"),
         ("", {"DULY_TARGETS__MAIL": "x"}, "DULY_TARGETS__MAIL is unknown; expected DULY_TARGETS__NAME__URL"),
         ("", {"DULY_TARGETS__MAIL__URL_FILE": "/no/such"}, "DULY_TARGETS__MAIL__URL_FILE is '/no/such', which cannot"),
         (

@@ -116,7 +116,7 @@ async def test_eight_web_workers_on_one_store_fire_every_window_once(web: Web, d
 def _through_the_web(web: Web) -> None:
     """The app's own route, and the API mounted inside it."""
     run_id = web.ask("/reminders/7", {})["run"]
-    give_up_at = time.monotonic() + 30
+    give_up_at = time.monotonic() + 60
     while web.ask(f"/duly/api/v1/runs/{run_id}")["status"] != "completed":
         assert time.monotonic() < give_up_at
         time.sleep(0.1)

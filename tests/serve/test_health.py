@@ -15,7 +15,7 @@ from duly.api.binding import bind
 from duly.api.health import Health
 from duly.api.server import Server as HttpServer
 from duly.telemetry.metrics import Metrics
-from tests.serve.serving import Served
+from tests.serve.serving import PATIENCE, Served
 from tests.servers import Server, ServerAbsent, postgres_server
 
 Serve = Callable[..., Served]
@@ -46,9 +46,9 @@ def test_a_store_that_is_lost_makes_it_unready_and_it_recovers_by_itself(serve: 
     assert b'duly_store_errors_total{kind="unavailable"}' in metrics.body
     assert b"duly_queue_depth" not in metrics.body, "what only the store knows is not guessed"
     own_postgres.start()
-    served.until(lambda: served.status_of("/readyz") == 200, "it to recover", within=60)
+    served.until(lambda: served.status_of("/readyz") == 200, "it to recover")
     before = len(served.runs(status="completed"))
-    served.until(lambda: len(served.runs(status="completed")) > before, "work to go on", within=60)
+    served.until(lambda: len(served.runs(status="completed")) > before, "work to go on")
     assert served.end() == 0
 
 
@@ -61,7 +61,9 @@ async def _stream(request: Request) -> StreamingResponse:
     return StreamingResponse(_forever(), media_type="text/event-stream")
 
 
-async def test_a_stream_with_its_client_attached_ends_at_once_when_the_server_stops() -> None:
+async def test_a_stream_with_its_client_attached_ends_at_once_when_the_server_stops(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     app = Duly("sqlite:///:memory:")
     listener = bind("127.0.0.1", 0)
     address = listener.getsockname()
@@ -71,10 +73,9 @@ async def test_a_stream_with_its_client_attached_ends_at_once_when_the_server_st
     reader, writer = await asyncio.open_connection(*address)
     writer.write(b"GET /stream HTTP/1.1\r\nHost: x\r\n\r\n")
     await reader.readuntil(b"event: hello")
-    before = asyncio.get_running_loop().time()
-    await asyncio.wait_for(server.stop(), 10)
-    assert asyncio.get_running_loop().time() - before < 2, "told to end, not waited for"
-    assert await asyncio.wait_for(reader.read(), 5) is not None, "and the client sees its end"
+    monkeypatch.setattr(server._uvicorn.config, "timeout_graceful_shutdown", None)  # requests may take forever
+    await asyncio.wait_for(server.stop(), PATIENCE)
+    assert await asyncio.wait_for(reader.read(), PATIENCE) is not None, "and the client sees its end"
     writer.close()
 
 

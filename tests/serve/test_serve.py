@@ -3,7 +3,6 @@
 import json
 import signal
 import socket
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -134,9 +133,7 @@ def test_work_finishes_within_the_grace_and_clients_that_stay_do_not_hold_it(ser
     clients = _clients_that_stay(served)
     run = served.ask("/api/v1/runs", {"jobType": "nap", "payload": {"seconds": 2}}).json
     served.until(lambda: served.ask(f"/api/v1/runs/{run['id']}").json["status"] == "running", "the nap to begin")
-    before = time.monotonic()
-    assert served.end(within=15) == 0
-    assert time.monotonic() - before < 12, "the nap, the clients' moment, and a busy machine"
+    assert served.end() == 0, "the clients are still there"
     for client in clients:
         client.close()
     again = serve("--app", "shop:app", "--roles", "api").ready()
@@ -146,18 +143,16 @@ def test_work_finishes_within_the_grace_and_clients_that_stay_do_not_hold_it(ser
 def test_without_work_clients_that_stay_hold_it_only_for_a_moment(serve: Serve) -> None:
     served = serve().ready()
     clients = _clients_that_stay(served)
-    before = time.monotonic()
-    assert served.end(within=10) == 0
-    assert time.monotonic() - before < 6
+    assert served.end() == 0, "the clients are still there, and would be forever"
     for client in clients:
         client.close()
 
 
 def test_work_longer_than_the_grace_is_handed_back_and_the_exit_code_says_so(serve: Serve, shop: Path) -> None:
     served = serve("--app", "shop:app", DULY_SHUTDOWN_TIMEOUT="1").ready()
-    run = served.ask("/api/v1/runs", {"jobType": "nap", "payload": {"seconds": 60}}).json
+    run = served.ask("/api/v1/runs", {"jobType": "nap", "payload": {"seconds": 600}}).json
     served.until(lambda: served.ask(f"/api/v1/runs/{run['id']}").json["status"] == "running", "the nap to begin")
-    assert served.end(within=15) == 1
+    assert served.end() == 1
     assert "1 attempts took longer than shutdown_timeout and were handed back" in served.said()
     again = serve("--app", "shop:app", "--roles", "api").ready()
     found = again.ask(f"/api/v1/runs/{run['id']}").json
@@ -165,14 +160,12 @@ def test_work_longer_than_the_grace_is_handed_back_and_the_exit_code_says_so(ser
 
 
 def test_the_second_signal_ends_it_at_once(serve: Serve, shop: Path) -> None:
-    served = serve("--app", "shop:app").ready()
-    served.ask("/api/v1/runs", {"jobType": "nap", "payload": {"seconds": 60}})
+    served = serve("--app", "shop:app", DULY_SHUTDOWN_TIMEOUT="600").ready()
+    served.ask("/api/v1/runs", {"jobType": "nap", "payload": {"seconds": 600}})
     served.until(lambda: [run for run in served.runs() if run["status"] == "running"], "the nap to begin")
     served.send(signal.SIGTERM)
     served.until(lambda: served.status_of("/livez") == 0, "the first signal to be heard")
-    before = time.monotonic()
-    assert served.end(signal.SIGINT, within=5) == 128 + signal.SIGINT
-    assert time.monotonic() - before < 3
+    assert served.end(signal.SIGINT) == 128 + signal.SIGINT, "neither the nap nor the grace is over yet"
 
 
 def test_while_the_store_does_not_answer_it_is_alive_and_not_ready_and_a_signal_ends_it(serve: Serve) -> None:
@@ -187,7 +180,7 @@ def test_while_the_store_does_not_answer_it_is_alive_and_not_ready_and_a_signal_
         assert not_ready.json["detail"] == "process: starting"
         assert not_ready.headers["content-type"] == "application/problem+json"
         assert served.ask("/api/v1/schedules").status == 503
-        assert served.end(within=30) == 0
+        assert served.end() == 0
 
 
 def test_a_line_of_the_log_is_json_where_no_person_looks(serve: Serve) -> None:

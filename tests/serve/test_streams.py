@@ -2,7 +2,6 @@
 
 import http.client
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +49,7 @@ def test_two_servers_tell_the_same_and_stop_while_clients_listen(tmp_path: Path)
         told = [first.event() for _ in range(2)]
         assert [event["type"] for event in told] == ["schedule.created", "schedule.resumed"]
         assert [second.event() for _ in range(2)] == told
-        started = time.monotonic()
-        assert one.end() == 0
-        assert time.monotonic() - started < 10
+        assert one.end() == 0, "the clients would listen forever"
         assert first.rest().endswith(b": the stream ends\n\n")
         assert duly("schedule", "pause", "k", folder=tmp_path).code == 0  # by a third process, which never beats
         again = Stream(two.url, told[0]["id"])

@@ -22,9 +22,9 @@ from duly.store.values import Held
 from duly.telemetry.exposition import Exposition
 from duly.telemetry.logs import ConsoleFormatter, JsonFormatter, configure, escaped
 from duly.telemetry.metrics import Metrics
-from duly.telemetry.numbers import MOST_JOBS
+from duly.telemetry.numbers import MOST_NAMES
 from duly.testing import ManualClock
-from tests.serve.serving import ROOT
+from tests.serve.serving import PATIENCE, ROOT
 
 
 def samples(text: bytes) -> dict[str, float]:
@@ -110,13 +110,10 @@ async def test_a_running_app_is_seen_in_its_metrics_and_the_store_is_asked_every
     async with app:
         await app.schedules.create("often", Every(seconds=1), job="ok", overlap="allow")
         await app.schedules.create("nobody", Every(seconds=1), job="unknown")
-        found = await scrape()
-        for _ in range(400):
-            if found["duly_skipped_windows_total{reason=overlap}"]:
-                break
-            await asyncio.sleep(0.05)
-            found = await scrape()
-        await app.runs.wait((await app.enqueue("ok")).id, timeout=20)
+        async with asyncio.timeout(PATIENCE):
+            while not (found := await scrape())["duly_skipped_windows_total{reason=overlap}"]:
+                await app.runs.wait((await app.enqueue("ok")).id)
+        await app.runs.wait((await app.enqueue("ok")).id, timeout=PATIENCE)
         assert (await scrape())["duly_queue_depth{state=ready}"] == found["duly_queue_depth{state=ready}"], "kept"
         await clock.advance(seconds=5)
         found = await scrape()
@@ -190,16 +187,39 @@ def test_the_page_names_every_metric() -> None:
     assert {name for name in names if f"`{name}" not in page} == set()
 
 
+def test_messages_are_counted_by_target_and_result_and_the_first_hundred_targets_have_numbers() -> None:
+    metrics = Metrics(ManualClock())
+    metrics.messages_sent("mail", {"confirmed": 3, "failed": 1}, 0.02)
+    metrics.messages_sent("mail", {"unreached": 2}, 0.3)
+    metrics.target_away("mail", "nobody is there", 1)
+    metrics.messages_sent("webhook", {"stopped": 1}, 0.1)
+    found = samples(Exposition(metrics, store="sqlite").text(None)[0])
+    for result, count in (("confirmed", 3), ("failed", 1), ("unreached", 2), ("refused", 0), ("stopped", 0)):
+        assert found[f"duly_messages_total{{result={result}}}{{target=mail}}"] == count
+    assert found["duly_dispatch_seconds_count{target=mail}"] == 2
+    assert found["duly_dispatch_seconds_bucket{le=0.025}{target=mail}"] == 1
+    assert (found["duly_target_away{target=mail}"], found["duly_target_away{target=webhook}"]) == (1, 0)
+    assert found["duly_webhook_attempts_total{result=stopped}"] == 1
+    assert found["duly_webhook_attempts_total{result=confirmed}"] == 0
+    metrics.target_back("mail")
+    for n in range(2 * MOST_NAMES):
+        metrics.messages_sent(f"t{n}", {"confirmed": 1}, 0.1)
+    found = samples(Exposition(metrics, store="sqlite").text(None)[0])
+    assert found["duly_target_away{target=mail}"] == 0
+    assert len([name for name in found if name.startswith("duly_target_away{")]) == MOST_NAMES + 1
+    assert found["duly_messages_total{result=confirmed}{target=other}"] == MOST_NAMES + 2
+
+
 def test_the_first_hundred_jobs_have_numbers_and_all_others_share_some() -> None:
     metrics = Metrics(ManualClock())
-    for n in range(MOST_JOBS + 20):
+    for n in range(MOST_NAMES + 20):
         claim = _leaked(Held(f"r{n}", 1, False))
         claim.job = f"job-{n:03}"
         metrics.attempt_started(claim)
         metrics.attempt_ended(claim, Completed())
     found = samples(Exposition(metrics, store="sqlite").text(None)[0])
     own = [name for name in found if name.startswith("duly_job_attempts_total{job_type=job-") and "completed" in name]
-    assert len(own) == MOST_JOBS
+    assert len(own) == MOST_NAMES
     assert found["duly_job_attempts_total{job_type=other}{outcome=completed}"] == 20
     assert found["duly_job_duration_seconds_count{job_type=other}"] == 20
-    assert found["duly_attempts_total{outcome=completed}"] == MOST_JOBS + 20
+    assert found["duly_attempts_total{outcome=completed}"] == MOST_NAMES + 20

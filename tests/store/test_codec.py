@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
 
 from duly.core.calendar import DateRange, Days, MonthDay
 from duly.core.schedule import Definition, Target, TargetKind
-from duly.core.timing import Cron
-from duly.store.codec import decode_body, decode_days, encode_body, encode_days
+from duly.core.timing import Cron, Every
+from duly.store.codec import Bodies, decode_body, decode_days, encode_body, encode_days
 
 # As it was written before definitions could name calendars.
 BEFORE = (
@@ -40,6 +41,13 @@ def test_a_definition_without_calendars_is_written_without_a_word_about_them() -
 def test_calendars_and_dates_are_read_back() -> None:
     definition = define(calendars=("a", "b"), exclude_dates=(date(2026, 12, 31),))
     assert decode_body(encode_body(definition), "{}") == definition
+
+
+def test_definitions_that_are_written_together_are_written_as_they_are_alone() -> None:
+    alike = [define(), replace(define(), key="l", timing=Every("1h")), define(priority=1), define(priority=1), define()]
+    encode = Bodies().encode
+    assert [encode(one) for one in alike] == [encode_body(one) for one in alike]
+    assert [decode_body(encode(one), "{}") for one in alike] == alike
 
 
 @pytest.mark.parametrize(

@@ -55,3 +55,15 @@ async def test_the_oldest_of_each_kind_tells_how_long_it_has_waited(trial: Trial
     await worker.fail(first, "no", fatal=True)
     await worker.complete(second)
     assert (await waits(trial)).dead == 1
+
+
+async def test_a_message_that_a_broker_does_not_take_is_older_than_its_next_try(trial: Trial) -> None:
+    shop, hook = handler_of_target("shop"), "webhook:event"
+    await trial.enqueue(shop, queue="target:shop")
+    await trial.enqueue(hook, queue="target:webhook")
+    worker = await trial.worker(shop, hook)
+    for run in await worker.claim():
+        await worker.fail(run, "nobody is there")
+    trial.clock.move(seconds=3)
+    found = await waits(trial)
+    assert (found.ready_ms, found.outbox_ms) == (0, 3_000), "and a webhook is somebody else's to mend"

@@ -87,6 +87,16 @@ def test_nobody_watches_and_after_one_question_nothing_is_asked_for_a_while() ->
     assert played.asked[-1] == "somebody_watches", "the clock went back"
 
 
+def test_a_last_step_is_not_the_last_where_something_may_be_told() -> None:
+    def ending(now: int) -> Generator[Step, Any, None]:
+        yield group(batch("complete_runs", {"id": ["r"]}), last=True)
+
+    watch = Watch()
+    assert next(Tap(ending, watch)(1000)) == group(batch("complete_runs", {"id": ["r"]}))
+    watch.saw(1000, watched=False, wanted="[]")
+    assert next(Tap(ending, watch)(1000)) == group(batch("complete_runs", {"id": ["r"]}), last=True)
+
+
 def test_what_has_nothing_to_tell_asks_nothing() -> None:
     played = Played(watched=True)
     assert played.run(Tap(beating, Watch()), 1000) == "beat"

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from duly.targets.envelope import Departure, message_of, prefixed
+from duly.targets.envelope import Departure, Format, message_of, prefixed
 
 DEPARTURE = Departure(
     run_id="019cc9a0-0000-7000-8000-000000000001",
@@ -32,7 +32,7 @@ DATA = {
     "timezone": "America/New_York",
     "originalScheduledAt": "2026-03-08T18:00:00Z",
     "firedAt": "2026-03-08T18:00:00.250Z",
-    "attempt": 2,
+    "attempt": 1,
     "maxAttempts": 4,
 }
 ATTRIBUTES = {
@@ -113,6 +113,13 @@ def test_the_target_s_own_words_reach_the_target() -> None:
     assert message.options == {"url": "https://example.com/hook", "secret": "whsec_x"}
 
 
-def test_every_attempt_at_a_raw_message_is_the_same() -> None:
-    first, second = (message_of(replace(_spec(format="raw"), attempt=n, fence=n)) for n in (1, 2))
-    assert (first.id, first.body) == (second.id, second.body)
+@pytest.mark.parametrize("format", Format)
+def test_every_attempt_at_a_message_is_the_same(format: Format) -> None:
+    first, second = (message_of(replace(_spec(format=format), attempt=n, fence=n)) for n in (1, 2))
+    assert (first.id, first.body, first.attributes) == (second.id, second.body, second.attributes)
+    assert (first.headers["duly-attempt"], second.headers["duly-attempt"]) == ("1", "2")
+
+
+def test_an_attempt_that_is_to_be_answered_says_which_it_is() -> None:
+    event = json.loads(message_of(_spec(expect="ack")).body)
+    assert (event["data"]["attempt"], event["fence"]) == (2, 7)

@@ -1,14 +1,16 @@
 """Kafka as a target: the contract, on the mock cluster that speaks its protocol."""
 
 import itertools
+from typing import Any
 
 import pytest
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
 
 from duly.core.errors import ConfigurationError
+from duly.targets import kafka
 from duly.targets.kafka import KafkaTarget
 from duly.targets.registering import make_target
-from duly.targets.target import Confirmed, Refused
+from duly.targets.target import Confirmed, Refused, TryAgain
 from duly.testing.contract.target import Received, TestTarget, TestTargetAway, message
 from tests.broker_servers import KafkaCluster
 
@@ -98,7 +100,7 @@ async def test_a_message_that_is_too_large_is_refused_and_the_others_are_not(pla
     "words, said",
     [
         ("topic=a/b", "topic is 'a/b'; expected 1 to 249 letters"),
-        ("largest=many", "largest is 'many'; expected a number of bytes"),
+        ("largest=many", "largest is 'many'; expected a whole number"),
         ("sasl=MAGIC", "sasl is 'MAGIC'; expected one of PLAIN"),
         ("colour=red", "'colour', which is not known"),
     ],
@@ -106,3 +108,34 @@ async def test_a_message_that_is_too_large_is_refused_and_the_others_are_not(pla
 def test_words_that_are_not_known_are_refused(words: str, said: str):
     with pytest.raises(ConfigurationError, match=said):
         make_target("reports", f"kafka://localhost:9092?{words}")
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("kafka://a,b:9093", ("PLAINTEXT", None, None, False)),
+        ("kafkas://a,b:9093", ("SSL", None, None, True)),
+        ("kafka://us%40er:p%3Aw@a,b:9093", ("SASL_PLAINTEXT", "us@er", "p:w", False)),
+        ("kafkas://us%40er:p%3Aw@a,b:9093?sasl=SCRAM-SHA-512", ("SASL_SSL", "us@er", "p:w", True)),
+    ],
+)
+async def test_the_driver_is_told_who_we_are_and_how_to_speak(
+    url: str, told: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No Kafka here speaks TLS or SASL: what the driver is given is as far as it can be followed."""
+    given: dict[str, Any] = {}
+
+    def producer(**options: Any) -> None:
+        given.update(options)
+        raise OSError("us@er and p:w are not let in")
+
+    monkeypatch.setattr(kafka, "AIOKafkaProducer", producer)
+    target = make_target("reports", url)
+    (verdict,) = await target.send([message(1)])
+    await target.close()
+    words = ("security_protocol", "sasl_plain_username", "sasl_plain_password")
+    assert (*(given[word] for word in words), given["ssl_context"] is not None) == told
+    assert given["bootstrap_servers"] == ["a:9092", "b:9093"]
+    assert given["sasl_mechanism"] == ("SCRAM-SHA-512" if "SCRAM" in url else "PLAIN")
+    assert isinstance(verdict, TryAgain)
+    assert told[2] is None or told[2] not in verdict.reason

@@ -1,5 +1,6 @@
 """Targets by name: what an app knows, what it refuses, and what a schedule may say of its target."""
 
+import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,14 @@ async def test_a_trigger_a_backfill_and_a_redrive_are_delivered(app: Duly, memor
     assert [message.body for message in memory.messages[2:]] == [b'{"n":3}'] * 2
 
 
+@pytest.mark.parametrize("payload", [[1, 2], "text", 7, None, {"run": 1, "self": 2}], ids=repr)
+async def test_a_payload_may_be_any_json(app: Duly, memory: Memory, payload: Any) -> None:
+    await app.schedules.create("k", Every("1h"), target={**MAIL, "format": "raw"}, payload=payload)
+    run = await app.schedules.trigger("k")
+    assert (await app.runs.wait(run.id, timeout=30)).status == "completed"
+    assert json.loads(memory.messages[0].body) == payload
+
+
 async def test_a_delivery_waits_in_the_queue_of_its_target_and_is_tried_for_hours(app: Duly) -> None:
     made = await app.schedules.create("k", Every("1h"), target=MAIL)
     assert (made.queue, made.retry) == ("target:mail", DELIVERY_RETRY)
@@ -81,6 +90,12 @@ async def test_a_delivery_waits_in_the_queue_of_its_target_and_is_tried_for_hour
         ({"target": {**MAIL, "headers": {"x": 7}}}, "target.headers.x"),
         ({"target": {**MAIL, "headers": {"Duly-Run-Id": "forged"}}}, "target.headers.Duly-Run-Id"),
         ({"target": {**MAIL, "stream": "x"}}, "target.stream"),
+        ({"target": {**MAIL, "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}}, "target.secret"),
+        ({"target": {**MAIL, "url": "https://example.com/"}}, "target.url"),
+        ({"target": {"kind": "queue"}}, "target.name"),
+        ({"target": {"kind": "webhook", "name": "mail"}}, "target.url"),
+        ({"target": {"kind": "job", "name": "work"}}, "target.kind"),
+        ({"target": {}}, "target.kind"),
     ],
     ids=repr,
 )

@@ -186,5 +186,5 @@ async def test_a_broker_that_is_killed_loses_nothing_that_it_confirmed(place: Na
 
 
 def test_words_that_are_not_known_are_refused():
-    with pytest.raises(ConfigurationError, match="'colour', which is not known; expected stream, subject"):
+    with pytest.raises(ConfigurationError, match=r"'colour', which is not known; expected cafile, .*, stream, subject"):
         make_target("reports", "nats://localhost?colour=red")

@@ -86,6 +86,8 @@ async def test_what_is_not_taken_fails_by_the_policy_of_the_schedule(app: Duly, 
         ({"url": "ftp://example.com/"}, DestinationNotAllowed),
         ({"secret": "hunter2"}, ValidationFailed),
         *(({"headers": {name: "x"}}, ValidationFailed) for name in ("Host", "webhook-signature", "Authorization")),
+        *(({"headers": {"x-team": value}}, ValidationFailed) for value in ("bl\u00fc", " blue", "blue ")),
+        ({"name": "notification-queue"}, ValidationFailed),
     ],
 )
 async def test_what_cannot_be_is_refused_at_create_and_at_update(

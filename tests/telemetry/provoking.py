@@ -9,14 +9,15 @@ from typing import Any, NamedTuple
 import psycopg
 from prometheus_client.parser import text_string_to_metric_families
 
-from duly import Duly, Every, Fatal, Settings
+from duly import Duly, Every, Fatal, Retry, Settings
 from duly.api.health import Health, health_of
 from duly.core.errors import StoreError
 from duly.runtime.clock import SystemClock
 from duly.store.values import LEADER, Instance
 from duly.testing import ManualClock
-from tests.servers import with_database
+from tests.databases import with_database
 from tests.stores import UNREADABLE
+from tests.targets.memory import Memory
 
 OTHER_SESSION = 4711
 LONG_MS = 10**9
@@ -32,9 +33,9 @@ class Provoked(NamedTuple):
 class Stage:
     """An app in memory on a manual clock, and what /metrics says of it."""
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, targets: Mapping[str, Any] | None = None, **settings: Any) -> None:
         self.clock = ManualClock()
-        self.app = Duly("sqlite:///:memory:", settings=Settings(**settings), clock=self.clock)
+        self.app = Duly("sqlite:///:memory:", settings=Settings(**settings), clock=self.clock, targets=targets)
         self.health = health_of(self.app, clock=self.clock)
         self.before = ""
 
@@ -215,6 +216,18 @@ async def deliveries_that_nobody_takes() -> Provoked:
         return await stage.provoked()
 
 
+async def a_target_that_is_away() -> Provoked:
+    shop = Memory()
+    shop.up = False
+    stage = Stage(targets={"shop": shop.make()})
+    async with stage.running():
+        retry = Retry(max_attempts=50, backoff="fixed", delay=1, jitter=0)
+        await stage.app.schedules.create("order", Every(days=1), target={"kind": "queue", "name": "shop"}, retry=retry)
+        await stage.app.schedules.trigger("order")
+        await stage.clock.advance(seconds=10)
+        return await stage.provoked()
+
+
 async def a_switch_that_is_off() -> Provoked:
     stage = Stage()
     async with stage.running():
@@ -296,6 +309,7 @@ TROUBLES: dict[Callable[..., Awaitable[Provoked]], Signs] = {
     a_job_that_nobody_has: Signs(("DulyJobUnknown",), "duly_queue_depth", {"state": "unknown_job"}),
     a_schedule_that_cannot_be_read: Signs(("DulyScheduleSetAside",), "duly_schedules_set_aside_total"),
     deliveries_that_nobody_takes: Signs(("DulyOutboxOld",), "duly_outbox_oldest_seconds"),
+    a_target_that_is_away: Signs(("DulyTargetAway",), "duly_target_away", {"target": "shop"}),
     a_switch_that_is_off: Signs(("DulyFiringPaused",), "duly_firing_paused"),
     a_database_that_is_gone: Signs(("DulyStoreErrors",), "duly_store_errors_total", {"kind": "unavailable"}),
     a_machine_with_a_wrong_clock: Signs(("DulyClockSkewed",), "duly_clock_offset_seconds"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from duly import Duly, Every, Retry, Settings, WorkflowContext
+from duly import Duly, Every, Retry, RunContext, Settings, WorkflowContext
 from duly.testing import ManualClock, assert_enqueued, assert_fired, drain, travel
 from duly.testing.travelling import travel_settings
 
@@ -146,3 +146,27 @@ async def test_the_clock_stands_still_while_a_handler_is_at_work_in_a_thread(
     async with duly_app:
         await duly_clock.advance(hours=3)
     assert took == [0, 0, 0]
+
+
+async def test_an_interval_after_completion_goes_on_from_each_end(duly_app: Duly, duly_clock: ManualClock) -> None:
+    @duly_app.job("work")
+    async def work() -> None: ...
+
+    async with duly_app:
+        await duly_app.schedules.create("k", Every(minutes=10, after_completion=True), job="work")
+        await duly_clock.advance(hours=1)
+        await assert_fired(duly_app, "k", times=6)
+
+
+async def test_a_run_that_is_to_stop_hears_of_it_at_once(duly_app: Duly, duly_clock: ManualClock) -> None:
+    @duly_app.job("work")
+    async def work(run: RunContext) -> None:
+        await run.wait_cancelled()
+
+    async with duly_app:
+        made = await duly_app.schedules.create("k", Every(minutes=10), job="work", overlap="cancel_previous")
+        await duly_clock.advance(minutes=20)
+        assert [run.status for run in (await duly_app.runs.list(schedule=made.id)).items] == ["running", "cancelled"]
+        await duly_app.schedules.delete("k", cancel_running=True)
+        await duly_clock.settle()
+        assert [run.status for run in (await duly_app.runs.list(schedule=made.id)).items] == ["cancelled"] * 2

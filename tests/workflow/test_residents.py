@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from duly import Duly, RunStatus, Settings, WorkflowContext
+from duly.core.steps import Journal
 from tests.app.conftest import QUICK, MakeApp, until
 from tests.workflow.test_workflows import all_suspended, ended, suspended
 
@@ -22,8 +23,18 @@ def counting(app: Duly, entered: list[str]) -> Duly:
     return app
 
 
-async def test_a_body_that_waits_goes_on_where_it_was(app: Duly) -> None:
+async def test_a_body_that_waits_goes_on_where_it_was_and_nothing_is_read_again(
+    app: Duly, monkeypatch: pytest.MonkeyPatch
+) -> None:
     entered: list[str] = []
+    read: list[str] = []
+    read_journal = app._world.read_journal
+
+    async def counted(run_id: str) -> Journal:
+        read.append(run_id)
+        return await read_journal(run_id)
+
+    monkeypatch.setattr(app._world, "read_journal", counted)
     async with counting(app, entered):
         run = await app.workflows.start("w")
         for n in range(2):
@@ -31,7 +42,7 @@ async def test_a_body_that_waits_goes_on_where_it_was(app: Duly) -> None:
             await app.workflows.signal(run.id, "n", n)
             await until(partial(taken, app, run.id, n + 1))
         assert (await ended(app, run)).result == [0, 1, "done"]
-    assert entered == [run.id]
+    assert (entered, read) == ([run.id], [])
     assert (app._world.residents.resumed, app._world.residents.replayed) == (2, 0)
 
 
@@ -71,7 +82,7 @@ async def test_no_more_than_so_many_are_kept_and_the_others_are_replayed(make_ap
 
 
 @pytest.mark.parametrize(
-    ("settings", "warnings"), [(replace(QUICK, history_steps=10), 1), (replace(QUICK, history_bytes=30), 0)]
+    ("settings", "warnings"), [(replace(QUICK, history_steps=10), 1), (replace(QUICK, history_bytes=30), 1)]
 )
 async def test_a_record_that_grows_too_long_fails_its_run_with_advice(
     make_app: MakeApp, settings: Settings, warnings: int, caplog: pytest.LogCaptureFixture
@@ -94,9 +105,14 @@ async def test_a_record_that_grows_too_long_fails_its_run_with_advice(
     with caplog.at_level(logging.WARNING, "duly.workflow"):
         async with app:
             end = await ended(app, await app.workflows.start("endless"))
+            long = await app.workflows.history(end.id)
             done = await ended(app, await app.workflows.start("wise", 2))
+            short = await app.workflows.history(done.id)
     assert end.status is RunStatus.FAILED
     assert "ctx.continue_as_new" in (end.error_message or "")
     assert done.status is RunStatus.COMPLETED
-    warned = [record.getMessage() for record in caplog.records if "has recorded 8 steps" in record.getMessage()]
+    assert (long.warning or "").startswith(f"it has recorded {long.count} steps with {long.bytes} bytes; beyond ")
+    assert short.warning is None
+    warned = [record.getMessage() for record in caplog.records if "it has recorded" in record.getMessage()]
     assert len(warned) == warnings
+    assert warned[0].startswith(f"run {end.id} of workflow endless is long: it has recorded ")

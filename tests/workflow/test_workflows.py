@@ -1,6 +1,7 @@
 """Workflows through the whole engine, on both stores."""
 
 import asyncio
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -140,6 +141,38 @@ async def test_h4_a_changed_step_under_a_live_run_is_told_and_a_redrive_with_the
     assert (end.status, end.result) == (RunStatus.COMPLETED, "done")
 
 
+@pytest.mark.parametrize("end", ["returns", "raises"])
+async def test_h4_a_wait_that_was_taken_out_of_the_code_is_told_and_nothing_is_undone(
+    make_app: MakeApp, end: str
+) -> None:
+    undone: list[str] = []
+
+    def declare(app: Duly, waits: bool) -> Duly:
+        @app.workflow("patient")
+        async def patient(ctx: WorkflowContext) -> str:
+            await ctx.step("pay", str.lower, "A", compensate=undone.append)
+            if waits:
+                await ctx.wait_for_signal("approved")
+            elif end == "raises":
+                raise ValueError("nobody is asked any more")
+            return "done"
+
+        return app
+
+    async with declare(make_app(), True) as app:
+        run = await app.workflows.start("patient")
+        await until(lambda: suspended(app, run.id))
+    async with declare(make_app(), False) as app:
+        await app.workflows.signal(run.id, "approved")
+        told = await ended(app, run)
+        assert told.status is RunStatus.FAILED
+        assert "position 2: signal 'approved' was recorded, and the body no longer asks" in (told.error_message or "")
+    async with declare(make_app(), True) as app:
+        await app.runs.redrive(run.id)
+        assert (await ended(app, run)).result == "done"
+    assert undone == []
+
+
 async def test_h5_a_run_ends_on_its_version_and_one_that_nobody_has_waits(make_app: MakeApp) -> None:
     def declare(app: Duly, *versions: str) -> Duly:
         for version in versions:
@@ -205,6 +238,26 @@ async def test_h6_patched_gives_old_runs_the_old_branch_and_new_ones_the_new(mak
             await app.workflows.signal(run.id, "go")
         assert (await ended(app, begun)).result == ["old"]
         assert (await ended(app, fresh)).result == ["extra", "new"]
+
+
+async def test_h6_a_patch_that_is_deprecated_fits_runs_that_have_its_marker_and_new_ones(make_app: MakeApp) -> None:
+    def workflow(app: Duly, look: Callable[[WorkflowContext], object]) -> Duly:
+        @app.workflow("p")
+        async def p(ctx: WorkflowContext) -> str:
+            look(ctx)
+            await ctx.wait_for_signal("go")
+            return str(await ctx.step("new", lambda: "new"))
+
+        return app
+
+    async with workflow(make_app(), lambda ctx: ctx.patched("better")) as app:
+        begun = await app.workflows.start("p")
+        await until(lambda: suspended(app, begun.id))
+    async with workflow(make_app(), lambda ctx: ctx.deprecate_patch("better")) as app:
+        fresh = await app.workflows.start("p")
+        for run in (begun, fresh):
+            await app.workflows.signal(run.id, "go")
+        assert [(await ended(app, run)).result for run in (begun, fresh)] == ["new", "new"]
 
 
 async def test_h9_signals_are_kept_in_order_and_given_once_each(app: Duly) -> None:
@@ -425,9 +478,9 @@ async def test_an_event_reaches_all_who_wait(app: Duly) -> None:
     async with app:
         runs = [await app.workflows.start("listener") for _ in range(3)]
         await until(lambda: all_suspended(app, [run.id for run in runs]))
-        assert await app.workflows.publish("door", "open") == 3
+        assert (await app.workflows.publish("door", "open")).told == 3
         assert [(await ended(app, run)).result for run in runs] == ["open"] * 3
-        assert await app.workflows.publish("door", "late") == 0
+        assert (await app.workflows.publish("door", "late")).told == 0
 
 
 async def test_a_bound_job_is_a_step_also_in_a_queue_of_its_own(app: Duly) -> None:
@@ -466,8 +519,10 @@ async def test_values_are_made_once_and_shown_values_can_be_asked_for(make_app: 
     async with declare(make_app()) as app:
         run = await app.workflows.start("once")
         await until(lambda: suspended(app, run.id))
+        recorded = await app.workflows.steps(run.id)
         assert await app.workflows.query(run.id, "value") == 1
         assert await app.workflows.query(run.id, "nothing") is None
+        assert await app.workflows.steps(run.id) == recorded, "to ask changes nothing"
     async with declare(make_app()) as app:
         await app.workflows.signal(run.id, "go")
         assert (await ended(app, run)).result == 1
@@ -606,9 +661,9 @@ async def test_an_undo_has_its_own_retries_and_an_event_may_have_to_match(app: D
     async with app:
         run = await app.workflows.start("picky")
         await until(lambda: suspended(app, run.id))
-        assert await app.workflows.publish("paid", {"id": 6}) == 1
+        assert (await app.workflows.publish("paid", {"id": 6})).told == 1
         await until(lambda: heard(app, run.id))
-        assert await app.workflows.publish("paid", {"id": 7}) == 1
+        assert (await app.workflows.publish("paid", {"id": 7})).told == 1
         end = await ended(app, run)
     assert end.error_message == "ValueError: now undo"
     assert tries == ["a"] * 5

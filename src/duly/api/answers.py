@@ -16,6 +16,7 @@ from duly.core.naming import health_at
 from duly.core.queue import Queue
 from duly.core.run import Run
 from duly.core.schedule import Schedule, Target, TargetKind
+from duly.core.sealed import is_sealed, readable
 from duly.core.timing import Cron, Every, Once, Timing, explain
 from duly.core.timing.epoch import FIRST_SECOND, LAST_SECOND
 
@@ -126,7 +127,7 @@ def schedule_answer(
     if whole:
         answer["attempts"] = 0 if last is None else last.attempt
         answer["lastError"] = cursor.error or (None if last is None else last.error_message)
-        answer["jobPayload"] = msgspec.json.decode(definition.payload)
+        answer["jobPayload"] = msgspec.json.decode(readable(definition.payload))
     return answer
 
 
@@ -172,6 +173,7 @@ def run_answer(run: Run, *, whole: bool = True) -> RunAnswer:
         "maxAttempts": run.max_attempts,
         "durationMs": None if duration is None else duration // timedelta(milliseconds=1),
         "errorMessage": run.error_message,
+        "result": run.result if whole or not is_sealed(run.result_json or "") else None,
         "instance": run.instance,
         "queue": run.queue,
         "priority": run.priority,
@@ -183,7 +185,6 @@ def run_answer(run: Run, *, whole: bool = True) -> RunAnswer:
         "redrivenAs": run.redriven_as,
     }
     if whole:
-        answer["result"] = run.result
         answer["payload"] = run.payload
     return answer
 

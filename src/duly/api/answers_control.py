@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from duly.app.overview import Coming
+from duly.app.overview import Coming, Late
 from duly.config import Settings
 from duly.core.change import ScheduleChange
 from duly.core.dead import DeadGroup
@@ -23,6 +23,7 @@ from .shapes_control import (
     FieldChangeAnswer,
     FiringAnswer,
     ItemAnswer,
+    LateAnswer,
     OperationAnswer,
     RecentAnswer,
     ScheduleChangeAnswer,
@@ -94,6 +95,23 @@ def coming_answer(coming: Coming, settings: Settings, now: int) -> ComingAnswer:
         "note": window["note"],
         "excluded": coming.window.excluded,
         "health": health_of(schedule, settings, now),
+    }
+
+
+def late_answer(late: Late, settings: Settings, now: int) -> LateAnswer:
+    schedule, window = late.schedule, upcoming_answer(late.window)
+    return {
+        "scheduleId": schedule.id,
+        "key": schedule.key,
+        "name": schedule.facts.name,
+        "jobType": schedule.definition.target.handler,
+        "timezone": schedule.definition.timing.timezone,
+        "health": health_of(schedule, settings, now),
+        "windowAt": window["windowAt"],
+        "fireAt": window["fireAt"],
+        "lateMs": late.late_ms,
+        "windowsOwed": late.owed,
+        "lastFiredAt": at_ms(schedule.cursor.last_fired_at),
     }
 
 

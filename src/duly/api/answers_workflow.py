@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 
 from duly.core.instants import to_datetime
-from duly.core.steps import Step
+from duly.core.on_event import EventHandler, Published
+from duly.core.steps import Step, parse_handler
 
 from .answers import at
-from .shapes_workflow import StepAnswer
+from .shapes_workflow import EventHandlerAnswer, PublishedAnswer, StepAnswer
 
 
 def step_answer(run_id: str, step: Step) -> StepAnswer:
@@ -25,4 +26,21 @@ def step_answer(run_id: str, step: Step) -> StepAnswer:
         "log": json.loads(step.log or "[]"),
         "askedAt": at(to_datetime(step.asked_at)),
         "doneAt": None if step.done_at is None else at(to_datetime(step.done_at)),
+    }
+
+
+def published_answer(published: Published) -> PublishedAnswer:
+    return {"told": published.told, "runs": list(published.runs), "repeated": published.repeated}
+
+
+def event_handler_answer(handler: EventHandler) -> EventHandlerAnswer:
+    workflow = parse_handler(handler.job)
+    return {
+        "event": handler.event,
+        "workflow": None if workflow is None else workflow[0],
+        "jobType": handler.job if workflow is None else None,
+        "queue": handler.queue,
+        "debounceMs": handler.quiet_ms,
+        "batch": handler.most,
+        "withinMs": handler.within_ms,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 from starlette.applications import Starlette
@@ -28,6 +28,8 @@ from .problems import MEDIA_TYPE, NOT_ALLOWED, NOT_FOUND, occurred, problem
 from .routes import ROUTES
 
 DEADLINE = 30.0
+Missing = Callable[[Request, HTTPException], Response]
+"""What a browser is shown where there is no such page, or none that takes its method."""
 
 
 def application(
@@ -38,6 +40,7 @@ def application(
     hosts: Hosts | None = None,
     guard: Guard | None = None,
     cors: Cors | None = None,
+    missing: Missing | None = None,
 ) -> Starlette:
     """The REST API of an app under ``/api/v1``, its document at ``/openapi.json``, its page at ``/docs``.
 
@@ -45,7 +48,7 @@ def application(
     request may take; ``routes`` are served beside, before its own pages, with the same care for headers and errors.
     ``hosts`` are the names that it answers to; without them any, because whoever mounts it decides about names.
     ``guard`` knows the callers: without one, keys of the store; it is open while there is none. ``cors`` are pages of
-    other sites that may ask.
+    other sites that may ask. ``missing`` is what a browser is shown where there is nothing; without it the problem.
     """
     methods: dict[str, dict[str, Method]] = defaultdict(dict)
     for route in ROUTES:
@@ -55,18 +58,29 @@ def application(
     paths: list[BaseRoute] = [
         Path(path, Endpoint(guard, served, deadline=deadline, once=once)) for path, served in methods.items()
     ]
+
+    async def not_served(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        if missing is not None and _is_for_a_browser(request):
+            return missing(request, error)
+        return _not_served(request, error)
+
     api = Starlette(
         routes=[*paths, *routes, *page_routes()],
         middleware=[Middleware(Edge, clock=app.clock, hosts=hosts, cors=cors or Cors(), tracing=tracing_of(app))],
-        exception_handlers={HTTPException: _not_served},
+        exception_handlers={HTTPException: not_served},
     )
     api.router.redirect_slashes = False  # it would answer with a link made from the Host header
     return api
 
 
-async def _not_served(request: Request, error: Exception) -> Response:
+def _is_for_a_browser(request: Request) -> bool:
+    below = request.url.path.removeprefix(request.scope.get("root_path", ""))
+    return "text/html" in request.headers.get("accept", "") and not below.startswith("/api/")
+
+
+def _not_served(request: Request, error: HTTPException) -> Response:
     """Where no route fits: the problem of it."""
-    assert isinstance(error, HTTPException)
     if error.status_code == 405:
         document = problem(NOT_ALLOWED, "METHOD_NOT_ALLOWED", f"{request.method[:20]} is not allowed here")
     else:

@@ -15,6 +15,7 @@ WORDS = "words"
 """Under this name a type says what it expects, where its bounds would not tell a person."""
 
 _ONE_LINE = r"^[^\x00-\x1f\x7f-\x9f]*(?!\n)$"
+_VISIBLE = r"^(?=.*\S)[^\x00-\x1f\x7f-\x9f]*(?!\n)$"
 _INSTANT = {"format": "date-time"}
 
 
@@ -99,8 +100,8 @@ class CatchUpBody(Base):
 class JitterBody(Base):
     """A delay of every fire, drawn from key and window: the same on every instance."""
 
-    min_ms: Annotated[int, Meta(ge=0, le=86_400_000)]
     max_ms: Annotated[int, Meta(ge=0, le=86_400_000)]
+    min_ms: Annotated[int, Meta(ge=0, le=86_400_000)] = 0
 
 
 class Metadata(Base):
@@ -151,7 +152,7 @@ CalendarNames = Annotated[list[Annotated[str, Meta(max_length=200)]], Meta(max_l
 class PatchBody(TimingBody):
     """What is to change. What is absent stays as it is; null puts back the default. A payload is replaced whole."""
 
-    name: Annotated[str, Meta(min_length=1, max_length=200, pattern=_ONE_LINE)] | UnsetType = UNSET
+    name: Annotated[str, Meta(min_length=1, max_length=200, pattern=_VISIBLE)] | UnsetType = UNSET
     description: Annotated[str, Meta(max_length=10000)] | UnsetType | None = UNSET
     job_type: Annotated[Word | UnsetType | None, told("The name of a job.", examples=["nightly-report"])] = UNSET
     workflow: Annotated[Word | UnsetType | None, told("The name of a workflow.")] = UNSET

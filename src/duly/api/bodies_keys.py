@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from .bodies import Base, Id, Instant, told
+from .bodies import Base, Id, Instant, RunKey, told
 
 Much = Annotated[int, Meta(ge=1, le=2**53 - 1)]
 
@@ -34,6 +34,10 @@ class KeyBody(Base):
         told("What it may do; read, write and trigger unless said. A worker's stands alone."),
     ] = UNSET
     expires_at: Annotated[Instant | UnsetType | None, told("From when on it is refused.")] = UNSET
+    queues: Annotated[
+        Annotated[list[RunKey], Meta(min_length=1, max_length=100)] | UnsetType | None,
+        told("What a worker's key may claim from; every queue if absent."),
+    ] = UNSET
     quotas: QuotasBody | UnsetType = UNSET
 
 

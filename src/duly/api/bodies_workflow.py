@@ -32,6 +32,16 @@ class SignalBody(Base):
     payload: Annotated[Any, told("Any JSON value, up to 256 KiB; null if absent.")] = UNSET
 
 
+class PublishBody(Base):
+    """An event."""
+
+    payload: Annotated[Any, told("Any JSON value, up to 256 KiB; null if absent.")] = UNSET
+    id: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=80)] | UnsetType | None,
+        told("Your own id for it: sent again within seven days, it is the same event, and nothing is done."),
+    ] = UNSET
+
+
 class CancelRunBody(Base):
     """How a run is to be cancelled."""
 

@@ -89,7 +89,7 @@ FIELDS: Mapping[str, str] = {
     "kind": "Why it is there.",
     "lastAt": "The last of them.",
     "lastDay": "What ended in the last 24 hours.",
-    "lastError": "What went wrong with the newest window.",
+    "lastError": "What went wrong with the newest window, also while it is tried again.",
     "lastFiredAt": "When it fired last.",
     "lastHour": "What ended in the last hour.",
     "lastRunId": "The newest of them.",

@@ -259,7 +259,7 @@ _WINDOWS: list[Mapping[str, Any]] = [
         "excluded": True,
     },
 ]
-_NOT_LISTED = {"jobPayload", "attempts", "lastError", "payload", "result"}
+_NOT_LISTED = {"jobPayload", "attempts", "lastError", "payload"}
 _LISTED_SCHEDULE = {name: value for name, value in SCHEDULE.items() if name not in _NOT_LISTED}
 _LISTED_RUN = {name: value for name, value in RUN.items() if name not in _NOT_LISTED}
 _DEAD_RUN = _LISTED_RUN | {"status": "failed", "reason": "attempts_spent", "errorMessage": "OSError: refused"}

@@ -146,6 +146,24 @@ ANSWERS: Mapping[str, Any] = {
         ],
         "nextCursor": f"1795435200000.1.{_SCHEDULE_ID}",
     },
+    "listLate": {
+        "items": [
+            {
+                "scheduleId": _SCHEDULE_ID,
+                "key": "u42-digest",
+                "name": "Weekly digest",
+                "jobType": "send-digest",
+                "timezone": "America/Sao_Paulo",
+                "health": "overdue",
+                "windowAt": "2026-11-09T12:00:00Z",
+                "fireAt": "2026-11-09T12:00:00Z",
+                "lateMs": 605_100_000,
+                "windowsOwed": 2,
+                "lastFiredAt": "2026-11-02T12:00:00Z",
+            }
+        ],
+        "nextCursor": None,
+    },
     "getStats": {
         "at": "2026-11-16T12:00:00Z",
         "due": 3,

@@ -13,6 +13,7 @@ BODIES: Mapping[str, Mapping[str, tuple[str, Any]]] = {
             "A key of a user, for a year",
             {"name": "u42-app", "owner": "user-42", "scopes": ["read", "write"], "expiresAt": "2099-01-01T00:00:00Z"},
         ),
+        "worker": ("A key of a worker, for one queue", {"name": "gpu-box", "scopes": ["worker"], "queues": ["gpu"]}),
         "admin": ("A key of an operator", {"name": "ops", "scopes": ["admin"]}),
         "quotas": (
             "A key with bounds of its own",
@@ -36,6 +37,7 @@ _KEY: Mapping[str, Any] = {
     "owner": "user-42",
     "tenant": None,
     "scopes": ["read", "write"],
+    "queues": None,
     "quotas": {"schedules": None, "minIntervalMs": None, "payloadBytes": None, "requestsPerMinute": None},
     "createdAt": "2026-11-16T09:00:00Z",
     "createdBy": "key:ops",

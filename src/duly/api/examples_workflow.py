@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 Example = tuple[str, Any]
+LONG = (
+    "it has recorded 8000 steps with 17 bytes; beyond 10000 steps or 67108864 bytes it fails: let it go on with"
+    " ctx.continue_as_new"
+)
 
 BODIES: Mapping[str, Mapping[str, Example]] = {
     "startWorkflow": {
@@ -14,6 +18,7 @@ BODIES: Mapping[str, Mapping[str, Example]] = {
     },
     "signalRun": {"approval": ("With a payload", {"payload": {"approved": True}})},
     "updateRun": {"amount": ("With a payload", {"payload": {"amount": 5}})},
+    "publishEvent": {"paid": ("An order that was paid", {"payload": {"order": 7}, "id": "paid-7"})},
     "completeTask": {"result": ("What came of it", {"result": {"label": "cat"}})},
     "receiveHook": {"paid": ("What came of it", {"paid": True})},
     "failTask": {"error": ("Why not", {"error": "nobody could read it"})},
@@ -65,12 +70,31 @@ def answers(run: Mapping[str, Any]) -> Mapping[str, Any]:
         "askedAt": "2026-11-16T12:00:00.523Z",
         "doneAt": None,
     }
+    handler = {
+        "event": "order.paid",
+        "workflow": "fulfil-order",
+        "jobType": None,
+        "queue": "default",
+        "debounceMs": None,
+        "batch": 100,
+        "withinMs": 5000,
+    }
+    quiet = {
+        **handler,
+        "event": "page.edited",
+        "workflow": "index",
+        "debounceMs": 10_000,
+        "batch": None,
+        "withinMs": None,
+    }
     return {
         "startWorkflow": begun,
         "signalRun": begun,
-        "listSteps": {"items": [step, sleep], "nextCursor": None},
+        "listSteps": {"items": [step, sleep], "nextCursor": None, "bytes": 17, "warning": LONG},
         "updateRun": {"accepted": False, "reason": "the amount is below 1"},
         "getValue": {"name": "progress", "value": 0.5},
+        "publishEvent": {"told": 0, "runs": [run["id"]], "repeated": False},
+        "listEventHandlers": {"items": [handler, quiet], "nextCursor": None},
         "completeTask": {"ended": True},
         "failTask": {"ended": True},
         "receiveHook": {"ended": True},

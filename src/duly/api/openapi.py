@@ -52,6 +52,7 @@ ALWAYS = (
     "CROSS_SITE_REQUEST",
     "HOST_NOT_ALLOWED",
     "INTERNAL_ERROR",
+    "PAYLOAD_UNREADABLE",
     "STORE_UNAVAILABLE",
     "OUTCOME_UNKNOWN",
 )
@@ -291,11 +292,12 @@ def _types(routes: Iterable[Route]) -> list[Any]:
 
 
 _NOT_FOUND: dict[str, tuple[str, ...]] = {
-    "schedules": ("SCHEDULE_JOB_NOT_FOUND",),
+    "schedules": ("SCHEDULE_JOB_NOT_FOUND", "DEFINITION_UNREADABLE"),
     "runs": ("SCHEDULE_JOB_NOT_FOUND",),
     "calendars": ("CALENDAR_NOT_FOUND",),
     "queues": (),
     "workflows": (),
+    "events": (),
     "tasks": ("SCHEDULE_JOB_NOT_FOUND",),
     "hooks": ("SCHEDULE_JOB_NOT_FOUND",),
     "operations": ("OPERATION_NOT_FOUND",),
@@ -308,6 +310,7 @@ _REFS = {
     "calendars": "The calendar's name.",
     "queues": "The queue's name.",
     "workflows": "The workflow's name.",
+    "events": "The event's name.",
     "tasks": "The token that `ctx.task` gave out.",
     "hooks": "The token at the end of the URL that `ctx.webhook` made.",
     "operations": "The operation's id.",

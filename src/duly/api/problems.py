@@ -85,6 +85,7 @@ CODES: Mapping[str, tuple[Kind, str]] = {
         STALE_ATTEMPT,
         "The session has ended, or the run is not in its hands or awaits no such answer any more; nothing was changed.",
     ),
+    "DEFINITION_UNREADABLE": (CONFLICT, "The schedule was written by a newer version than the server's."),
     "CONFLICT": (CONFLICT, "The present state does not allow it."),
     "SCHEDULE_REVISION_STALE": (STALE, "It was changed since it was read; `revision` is the present one."),
     "PAYLOAD_TOO_LARGE": (TOO_LARGE, "The payload is over 256 KiB, or the body over 1 MiB."),
@@ -106,6 +107,7 @@ CODES: Mapping[str, tuple[Kind, str]] = {
     "TOO_MANY_STREAMS": (TOO_MANY, "The server, or the key, has as many streams open as it may."),
     "QUOTA_EXCEEDED": (TOO_MUCH, "The owner has, or asks for, as much as they may."),
     "INTERNAL_ERROR": (INTERNAL, "Nobody foresaw it; the log has it under the request id."),
+    "PAYLOAD_UNREADABLE": (INTERNAL, "A stored value is encrypted with a key that the server does not have."),
     "TOO_MANY_CONNECTIONS": (CROWDED, "The server has all the clients it can take; try again."),
     "STORE_UNAVAILABLE": (UNAVAILABLE, "The store could not be reached; nothing was done."),
     "OUTCOME_UNKNOWN": (UNAVAILABLE, "The store did not answer; it may have been done."),
@@ -149,6 +151,8 @@ def problem_of(error: DulyError) -> tuple[int, dict[str, Any]]:
     A failure of the store or of ours is told in words of our own: the error's may hold what is nobody's business.
     """
     kind = next((kind for base, kind in _KINDS if isinstance(error, base)), INTERNAL)
+    if isinstance(error, errors.PayloadUnreadable):
+        return kind.status, problem(INTERNAL, error.code, "a stored value is encrypted with a key that is not here")
     if kind is INTERNAL:
         return kind.status, internal()
     detail = (

@@ -142,6 +142,8 @@ RUNS: Mapping[str, Read] = {
     "scheduleId": text_of(200),
     "jobType": text_of(100),
     "workflow": text_of(100),
+    "owner": text_of(128),
+    "tenant": text_of(128),
     "tag": tags,
     "attr": attributes,
     **EXECUTIONS,

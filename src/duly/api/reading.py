@@ -104,11 +104,16 @@ def _note_unknown(unknown: list[str], fields: Iterable[str], at: str, findings: 
 
 
 def _advice(name: str, fields: Iterable[str], *, seek: bool) -> str:
-    near = get_close_matches(name, fields, 1) if seek else []
+    near = (get_close_matches(name, fields, 1) or _begun(name, fields)) if seek else []
     if near:
         return f"did you mean {near[0]}?"
     names = list(fields)
     return f"expected {', '.join(names) or 'nothing'}" if len(names) < 10 else "leave it out"
+
+
+def _begun(name: str, fields: Iterable[str]) -> list[str]:
+    """Fields that are the name and more, as cronExpression is cron."""
+    return [field for field in fields if len(name) > 2 and field.casefold().startswith(name.casefold())]
 
 
 def _named(at: str, place: str = "") -> str:

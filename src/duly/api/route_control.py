@@ -17,6 +17,7 @@ from .shapes_control import (
     ComingPage,
     DeadGroupPage,
     FiringAnswer,
+    LatePage,
     MatchingAnswer,
     OperationAnswer,
     OperationPage,
@@ -45,6 +46,10 @@ async def _operation(app: Duly, call: Call) -> Reply:
 
 async def _operations(app: Duly, call: Call) -> Reply:
     return Reply(await controlling.list_operations(app, call.query))
+
+
+async def _late(app: Duly, call: Call) -> Reply:
+    return Reply(await overlooking.list_late(app, call.query))
 
 
 async def _coming(app: Duly, call: Call) -> Reply:
@@ -153,6 +158,17 @@ CONTROL: tuple[Route, ...] = (
         scope=Scope.READ,
         query=queries.COMING,
         answer=ComingPage,
+    ),
+    Route(
+        method="GET",
+        path="/late",
+        name="listLate",
+        summary="Show which schedules should have fired and did not, the latest first",
+        said="Each with how late it is and how many windows it owes by now; what is paused owes none.",
+        run=_late,
+        scope=Scope.READ,
+        query=queries.COMING,
+        answer=LatePage,
     ),
     Route(
         method="GET",

@@ -23,7 +23,7 @@ from .worker_bodies import (
 
 
 async def _claim(app: Duly, call: Call) -> Reply:
-    return Reply(await worker.claim(app, call.body))
+    return Reply(await worker.claim(app, call.body, only=call.caller.queues))
 
 
 async def _heartbeat(app: Duly, call: Call) -> Reply:
@@ -78,7 +78,7 @@ WORKER: tuple[Route, ...] = (
         body=CompleteBody,
         answer=ReportAnswer,
         once=False,
-        codes=("LEASE_LOST", "PAYLOAD_TOO_LARGE"),
+        codes=("LEASE_LOST", "CONFLICT", "PAYLOAD_TOO_LARGE"),
     ),
     Route(
         method="POST",

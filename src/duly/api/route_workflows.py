@@ -5,13 +5,13 @@ from __future__ import annotations
 from duly.app import Duly
 from duly.core.credential import Scope
 
-from .bodies_workflow import HookBody, ResultBody, SignalBody, StartBody, TaskFailBody
+from .bodies_workflow import HookBody, PublishBody, ResultBody, SignalBody, StartBody, TaskFailBody
 from .http import Call
 from .operations import workflows
 from .replies import Reply
 from .route import Route
 from .shapes import RunAnswer
-from .shapes_workflow import EndedAnswer, StepPage, UpdateAnswer, ValueAnswer
+from .shapes_workflow import EndedAnswer, EventHandlerPage, PublishedAnswer, StepPage, UpdateAnswer, ValueAnswer
 
 
 async def _start(app: Duly, call: Call) -> Reply:
@@ -33,6 +33,14 @@ async def _update(app: Duly, call: Call) -> Reply:
 
 async def _value(app: Duly, call: Call) -> Reply:
     return Reply(await workflows.value(app, call.ref, call.name))
+
+
+async def _publish(app: Duly, call: Call) -> Reply:
+    return Reply(await workflows.publish(app, call.ref, call.body, id=call.id), 202)
+
+
+async def _on_event(app: Duly, call: Call) -> Reply:
+    return Reply(await workflows.list_on_event(app))
 
 
 async def _complete(app: Duly, call: Call) -> Reply:
@@ -105,6 +113,30 @@ WORKFLOWS: tuple[Route, ...] = (
         run=_value,
         scope=Scope.READ,
         answer=ValueAnswer,
+    ),
+    Route(
+        method="POST",
+        path="/events/{ref}",
+        name="publishEvent",
+        summary="Publish an event: tell the runs that wait for it, start what is declared for it",
+        said="Publish an event: runs that wait for it are told, jobs and workflows that are declared `on_event` are"
+        " started with its payload, at once or gathered. With an `id` of your own it is published once.",
+        run=_publish,
+        scope=Scope.TRIGGER,
+        body=PublishBody,
+        body_needed=False,
+        answer=PublishedAnswer,
+        status=202,
+        codes=("SCHEDULE_ENQUEUE_FAILURE",),
+    ),
+    Route(
+        method="GET",
+        path="/event-handlers",
+        name="listEventHandlers",
+        summary="List which jobs and workflows events start",
+        run=_on_event,
+        scope=Scope.READ,
+        answer=EventHandlerPage,
     ),
     Route(
         method="POST",

@@ -244,8 +244,8 @@ ROUTES: tuple[Route, ...] = (
         path="/schedules/{ref}",
         name="deleteSchedule",
         summary="Delete a schedule and keep its runs; twice is fine",
-        said="With `purge` its runs go too. Where that takes long, or runs are still open, the answer is `202` with the"
-        " operation that removes them.",
+        said="What never was is `404`. With `purge` its runs go too. Where that takes long, or runs are still open, the"
+        " answer is `202` with the operation that removes them.",
         run=_delete,
         scope=Scope.WRITE,
         query=queries.DELETE,

@@ -164,7 +164,7 @@ class HandledAnswer(TypedDict):
 
 
 class RunAnswer(TypedDict):
-    """An execution. Lists leave ``payload`` and ``result`` out, and links to other runs null."""
+    """An execution. Lists leave ``payload`` out, and a long ``result`` and links to other runs null."""
 
     id: str
     windowKey: Annotated[str | None, Meta(description="`sched:<key>:<epoch ms>`; null unless a window fired it")]
@@ -187,7 +187,7 @@ class RunAnswer(TypedDict):
     maxAttempts: int
     durationMs: int | None
     errorMessage: str | None
-    result: NotRequired[Any]
+    result: Annotated[Any, Meta(description="in lists, null also where it has more than 4 KiB")]
     instance: str | None
     queue: str
     priority: int

@@ -106,6 +106,31 @@ class ComingPage(TypedDict):
     nextCursor: str | None
 
 
+class LateAnswer(TypedDict):
+    """A schedule that should have fired, and the oldest window that it owes."""
+
+    scheduleId: str
+    key: str
+    name: str
+    jobType: str
+    timezone: str
+    health: Annotated[
+        Literal["on_time", "late", "overdue"], Meta(description="`overdue` where it is later than `catch_up_grace`")
+    ]
+    windowAt: Instant
+    fireAt: Annotated[Instant, Meta(description="the same with jitter")]
+    lateMs: Annotated[int, Meta(description="how long ago it should have fired")]
+    windowsOwed: Annotated[int, Meta(description="how many of its windows have come since, this one counted")]
+    lastFiredAt: Instant | None
+
+
+class LatePage(TypedDict):
+    """One page, the latest first; ``nextCursor`` asks for the next one, and is null on the last."""
+
+    items: list[LateAnswer]
+    nextCursor: str | None
+
+
 class RecentAnswer(TypedDict):
     """What became of the runs and windows since an instant."""
 

@@ -26,6 +26,7 @@ class KeyAnswer(TypedDict):
     owner: str | None
     tenant: str | None
     scopes: list[Literal["read", "write", "trigger", "admin", "worker"]]
+    queues: Annotated[list[str] | None, Meta(description="what a worker's key may claim from; null is every queue")]
     quotas: QuotasAnswer
     createdAt: Instant | None
     createdBy: str | None

@@ -31,6 +31,8 @@ class StepPage(TypedDict):
 
     items: list[StepAnswer]
     nextCursor: None
+    bytes: Annotated[int, Meta(description="how long all results are together")]
+    warning: Annotated[str | None, Meta(description="when that is nearly as much as one run may record")]
 
 
 class UpdateAnswer(TypedDict):
@@ -45,6 +47,33 @@ class ValueAnswer(TypedDict):
 
     name: Annotated[str, Meta(description="as the body published it")]
     value: Annotated[Any, Meta(description="the newest; null if it has shown none")]
+
+
+class PublishedAnswer(TypedDict):
+    """What became of an event."""
+
+    told: Annotated[int, Meta(description="how many runs that waited for it were told")]
+    runs: Annotated[list[str], Meta(description="the ids of the runs that it started, or that gather it")]
+    repeated: Annotated[bool, Meta(description="an event of this id was published before; nothing was done")]
+
+
+class EventHandlerAnswer(TypedDict):
+    """What an event starts."""
+
+    event: Annotated[str, Meta(description="its name")]
+    workflow: Annotated[str | None, Meta(description="null if it is a job")]
+    jobType: Annotated[str | None, Meta(description="null if it is a workflow")]
+    queue: str
+    debounceMs: Annotated[int | None, Meta(description="one run when none has come for so long, with the newest")]
+    batch: Annotated[int | None, Meta(description="one run for so many, with all payloads in a list")]
+    withinMs: Annotated[int | None, Meta(description="or so long after the first")]
+
+
+class EventHandlerPage(TypedDict):
+    """All that events start; there is one page only."""
+
+    items: list[EventHandlerAnswer]
+    nextCursor: None
 
 
 class EndedAnswer(TypedDict):

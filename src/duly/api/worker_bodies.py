@@ -53,9 +53,11 @@ class HeldBody(Base):
 
 
 class HeartbeatBody(Base):
-    """A sign of life."""
+    """A sign of life; of one run, with ``runId`` and ``fence``, it is refused once that one is lost."""
 
     session: Session
+    run_id: RunId | UnsetType = UNSET
+    fence: Fence | UnsetType = UNSET
     runs: Annotated[
         Annotated[list[HeldBody], Meta(max_length=1000)] | UnsetType, told("What it has in hand, to hear what is lost.")
     ] = UNSET

@@ -20,7 +20,15 @@ from duly.targets.envelope import Format
 from .checking import check_kind, check_truth
 
 TOPIC = re.compile(r"[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*){0,2}", re.ASCII)
-OUTSIDE_WORDS = frozenset({"kind", "name", "url", "secret", "format", "expect", "headers", "ordered"})
+OUTSIDE = {TargetKind.QUEUE: "name", TargetKind.WEBHOOK: "url"}
+"""The kinds of outside targets, and the word that says where each of them is."""
+
+_WORDS = frozenset({"kind", "format", "expect", "headers", "ordered"})
+OUTSIDE_WORDS = {TargetKind.QUEUE: _WORDS | {"name"}, TargetKind.WEBHOOK: _WORDS | {"url", "secret"}}
+_EXAMPLES = {
+    TargetKind.QUEUE: 'the name of a target, as in {"kind": "queue", "name": "notification-queue"}',
+    TargetKind.WEBHOOK: 'a URL, as in {"kind": "webhook", "url": "https://example.com/hook"}',
+}
 HEADER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}", re.ASCII)
 HEADER_LIMIT = 1000
 ORDERED_LINE = 1000
@@ -79,25 +87,29 @@ def check_topic_payload(target: Target, payload: str) -> None:
 
 def _outside(target: Mapping[str, Any], topic: str | None) -> Target:
     check_kind(target, Mapping, "target")
-    kind = choose(TargetKind, target.get("kind"), "target.kind")
-    name = target.get("name") if kind is TargetKind.QUEUE else target.get("url")
-    if kind not in (TargetKind.QUEUE, TargetKind.WEBHOOK) or not isinstance(name, str) or not name:
+    kind = next((kind for kind in OUTSIDE if kind == target.get("kind")), None)
+    if kind is None:
         raise ValidationFailed(
-            f'target is {dict(target)!r}; expected {{"kind": "queue", "name": ...}} or'
-            ' {"kind": "webhook", "url": ...}',
-            field="target",
+            f"target.kind is {shortened(target.get('kind'))}; expected queue | webhook", field="target.kind"
         )
-    unknown = sorted(set(target) - OUTSIDE_WORDS)
+    place = target.get(OUTSIDE[kind])
+    if not isinstance(place, str) or not place:
+        raise ValidationFailed(
+            f"target.{OUTSIDE[kind]} is {shortened(place)}; expected {_EXAMPLES[kind]}",
+            field=f"target.{OUTSIDE[kind]}",
+        )
+    _check_words(target, kind)
+    return Target(kind, place, msgspec.json.encode(dict(target)).decode(), topic)
+
+
+def _check_words(target: Mapping[str, Any], kind: TargetKind) -> None:
+    unknown = sorted(set(target) - OUTSIDE_WORDS[kind])
     if unknown:
         raise ValidationFailed(
-            f"target has {unknown[0]!r}, which is not known; expected {', '.join(sorted(OUTSIDE_WORDS))}",
+            f"target has {shortened(unknown[0])}, which a {kind} does not know; expected"
+            f" {', '.join(sorted(OUTSIDE_WORDS[kind]))}",
             field=f"target.{unknown[0]}",
         )
-    _check_words(target)
-    return Target(kind, name, msgspec.json.encode(dict(target)).decode(), topic)
-
-
-def _check_words(target: Mapping[str, Any]) -> None:
     if target.get("format") is not None:
         choose(Format, target["format"], "target.format")
     if target.get("expect") not in (None, EXPECT_ANSWER):

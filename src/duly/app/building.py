@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 from duly.config import Settings
 from duly.core.addresses import read_allowed
-from duly.core.errors import ValidationFailed
+from duly.core.errors import DulyError, ValidationFailed
 from duly.core.ids import check_key
-from duly.core.instants import check_instant, to_ms
+from duly.core.instants import check_instant
 from duly.core.policy import CatchUp, Missed
 from duly.core.schedule import Definition, Facts, Target
 from duly.core.timing import Cron, Every, Once, Timing
@@ -23,11 +22,15 @@ from duly.store.values import NewSchedule
 
 from .aiming import aimed, check_target, check_topic_payload
 from .calling import read_call
-from .checking import check_id, check_strict_ids, check_text
+from .checking import check_id, check_mapping, check_strict_ids, check_text, check_words
 from .hooking import check_webhook
+from .moulds import Mould
 from .outside import NOWHERE, Outside
 from .owning import ANYBODYS, Owning
-from .words import UNSET, Words, check_span, merged_words, read_words
+from .payload import encode_payload
+from .words import SCHEDULE_WORDS, UNSET, Words, check_span, merged_words, read_words
+
+_TIMINGS = (Cron, Every, Once)
 
 
 class Builder:
@@ -68,18 +71,67 @@ class Builder:
         key = id if key is None else check_key(key)
         words = read_words(self._named(options), self._settings.payload_limit)
         self._check_ids(options)
+        created_by = check_text(created_by, "created_by", 100)
+        facts = self._facts(id, key, words, app=app, created_by=created_by)
+        return self._new(facts, self._definition(key, timing, words))
+
+    def schedules(self, call: str, many: Sequence[Mapping[str, Any]]) -> list[NewSchedule]:
+        """The same for many mappings of arguments; the error of the first that is refused tells its place."""
+        made: list[NewSchedule] = []
+        mould: Mould | None = None
+        now = self._clock.now()
+        try:
+            for id, arguments in zip(self._chance.ids(self._clock, len(many)), many, strict=True):
+                given = self._named(check_mapping(call, arguments))
+                if mould is not None and mould.fits(given):
+                    made.append(self._moulded(mould, id, given, now))
+                    continue
+                check_words(call, given, SCHEDULE_WORDS)
+                made.append(self.schedule(id=id, **given))
+                mould = Mould(given, made[-1])
+        except DulyError as error:
+            error.details["item"] = len(made)
+            error.add_note(f"this is item {len(made)} of {call}, counted from 0; nothing was stored")
+            raise
+        return made
+
+    def _moulded(self, mould: Mould, id: str, given: Mapping[str, Any], now: int) -> NewSchedule:
+        """Check what is a schedule's own, and take the rest from the mould."""
+        limit = self._settings.payload_limit
+        key = given.get("key")
+        key = id if key is None else check_key(key)
+        if mould.own:
+            words = read_words({word: given[word] for word in mould.own}, limit)
+            self._check_ids(given)
+            payload, facts = words.payload or "{}", self._facts(id, key, words)
+            self.check_aim(mould.fields["target"], facts.tenant, facts.owner)
+        else:
+            said = given.get("payload", UNSET)
+            payload = "{}" if said is UNSET else encode_payload(said, limit)
+            facts = Facts(id=id, key=key, name=key, **mould.facts)
+        timing = self.check_timing(given.get("timing"))
+        definition = Definition(key=key, timing=timing, payload=payload, **mould.fields)
+        return NewSchedule(facts=facts, definition=self._fitted(definition, now))
+
+    def _facts(
+        self, id: str, key: str, words: Words, *, app: str | None = None, created_by: str | None = None
+    ) -> Facts:
         self._owning.claim(words.facts)
+        paused_at = self._clock.now() if words.enabled is False else None
         facts = Facts(
-            id=id,
-            key=key,
-            app=app,
-            paused_at=self._clock.now() if words.enabled is False else None,
-            created_by=check_text(created_by, "created_by", 100),
-            **{"name": key, **words.facts},
+            id=id, key=key, app=app, paused_at=paused_at, created_by=created_by, **{"name": key, **words.facts}
         )
         facts.name = facts.name or key
         facts.tenant = facts.tenant or ""
-        return NewSchedule(facts=facts, definition=self._definition(key, timing, words))
+        return facts
+
+    def _new(self, facts: Facts, definition: Definition) -> NewSchedule:
+        self.check_aim(definition.target, facts.tenant, facts.owner)
+        return NewSchedule(facts=facts, definition=definition)
+
+    def check_aim(self, target: Target, tenant: str | None, owner: str | None) -> None:
+        """Refuse a target that is not known, or that what belongs to them may not name."""
+        self._outside.check(target, tenant, owner)
 
     def _definition(self, key: str, timing: Timing | None, words: Words) -> Definition:
         definition = Definition(
@@ -89,25 +141,27 @@ class Builder:
             payload=words.payload or "{}",
             **{"catch_up": self._catch_up, **words.definition},
         )
-        check_topic_payload(definition.target, definition.payload)
-        self._outside.check(definition.target)
         check_webhook(definition.target, self._allowed)
         definition = aimed(definition, words.definition)
-        self._fit_handler(definition, words)
+        self._take_defaults(definition, words)
         check_span(definition.start_at, definition.end_at)
-        _check_jitter_fits(definition)
-        definition.timing = anchored(definition, None, self._clock.now())
-        return definition
+        return self._fitted(definition, self._clock.now())
 
-    def _fit_handler(self, definition: Definition, words: Words) -> None:
-        """Check the payload against the job's signature, and take its defaults."""
+    def _take_defaults(self, definition: Definition, words: Words) -> None:
+        """Fill in what the job says of itself, where it is known here."""
         handler = self._registry.get(definition.target.handler)
         if handler is None:
             return
-        handler.arguments.check(definition.payload)
         definition.retry = definition.retry or handler.retry
         if handler.has_timeout and "timeout_ms" not in words.definition:
             definition.timeout_ms = handler.timeout_ms
+
+    def _fitted(self, definition: Definition, now: int) -> Definition:
+        """The definition, if timing and payload go with the rest of it; counted from where it is to be counted."""
+        self.check_payload(definition.target, definition.payload)
+        _check_jitter_fits(definition)
+        definition.timing = anchored(definition, None, now)
+        return definition
 
     def merge_words(self, changes: Mapping[str, Any]) -> Words:
         """Check what is to be merged into a stored schedule."""
@@ -141,7 +195,6 @@ class Builder:
             **words.definition,
         )
         if words.target is not None:
-            self._outside.check(new.target)
             check_webhook(new.target, self._allowed)
         new = aimed(new, words.definition)
         check_span(new.start_at, new.end_at)
@@ -161,18 +214,18 @@ class Builder:
 
     def check_timing(self, timing: Timing | None) -> Timing:
         """Answer a timing that this server allows, or refuse it."""
-        if not isinstance(timing, Cron | Every | Once):
+        if not isinstance(timing, _TIMINGS):
             raise ValidationFailed(
                 f"timing is {timing!r}; expected Cron(...), Every(...) or Once(...)", field="timing", got=timing
             )
         if isinstance(timing, Every):
             timing.check_minimum(self._settings.min_interval_ms)
-            if isinstance(timing.anchor, datetime):
-                to_ms(timing.anchor, "anchor")
+            if timing.anchor_ms is not None:
+                check_instant(timing.anchor_ms, "anchor")
         # One that has gone by is refused as such, unless it is to fire.
         if isinstance(timing, Once) and (timing.at_ms > 0 or timing.on_past == "fire"):
             check_instant(timing.at_ms, "at")
-        self._owning.check_timing(timing, self._clock.now())
+        self._owning.check_timing(timing, self._clock)
         return timing
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from duly.core.errors import NotFound, ValidationFailed
@@ -17,17 +17,28 @@ _COMMANDS = re.compile("[\x7f-\x9f]")  # terminals obey them
 _TIMINGS = frozenset({"cron", "every", "at", "daily", "weekly", "monthly", "once"})
 
 
-def check_words(call: str, given: Mapping[str, Any], known: frozenset[str]) -> None:
-    """Refuse options that do not exist, by name."""
-    unknown = sorted(given.keys() - known)
-    if unknown:
+def check_words(call: str, given: Mapping[str, Any], known: frozenset[str], named: Collection[str] = ()) -> None:
+    """Refuse options that do not exist, by name; ``named`` are those that the call takes besides."""
+    if not given.keys() <= known:
+        unknown = sorted(given.keys() - known)
         hint = "; a timing is given as timing=Cron(...), Every(...) or Once(...)" if unknown[0] in _TIMINGS else ""
+        from difflib import get_close_matches  # only when something is wrong
+
+        near = get_close_matches(unknown[0], [*known, *named], 1)
+        meant = f"did you mean {near[0]!r}? All are" if near else "expected some of"
         raise ValidationFailed(
-            f"{call} has no option {unknown[0]!r}; expected some of {', '.join(sorted(known))}{hint}",
+            f"{call} has no option {unknown[0]!r}; {meant} {', '.join(sorted({*known, *named}))}{hint}",
             field=unknown[0],
             got=unknown,
             expected="a known option",
         )
+
+
+def check_mapping(call: str, given: Any) -> Mapping[str, Any]:
+    """Answer a mapping of create's arguments, or refuse what is none."""
+    if type(given) is dict or isinstance(given, Mapping):
+        return given
+    raise ValidationFailed(f"{call} got {given!r}; expected a mapping of create's arguments")
 
 
 def timeout_in_ms(timeout: float | None) -> int | None:
@@ -119,6 +130,15 @@ def check_text(value: str | None, field: str, most: int) -> str | None:
             expected="text without control characters",
         )
     return value
+
+
+def check_name(name: str | None) -> str | None:
+    """Answer the name of a schedule, which a person can see, or refuse it."""
+    if check_text(name, "name", 200) is not None and not str(name).strip():
+        raise ValidationFailed(
+            f"name is {name!r}; expected a text that can be seen, or none, for the key", field="name", expected="a name"
+        )
+    return name
 
 
 def check_prose(value: str | None, field: str, most: int) -> str | None:

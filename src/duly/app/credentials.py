@@ -27,7 +27,7 @@ from duly.runtime.clock import Clock
 from duly.store.guarding import NewKey
 from duly.store.protocol import Keys as Store
 
-from .checking import check_text
+from .checking import check_queue, check_text
 
 USUAL = (Scope.READ, Scope.WRITE, Scope.TRIGGER)
 BOTH_FOR = timedelta(days=1)
@@ -35,6 +35,9 @@ BOTH_FOR = timedelta(days=1)
 
 USED_EVERY = timedelta(minutes=10)
 """How exactly it is known when a key was last used; a read must not become a write each time."""
+
+
+MOST_QUEUES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +67,13 @@ class Keys:
         scopes: Iterable[str] = USUAL,
         expires: datetime | timedelta | None = None,
         quotas: Quotas = NO_QUOTAS,
+        queues: Iterable[str] | None = None,
         by: str | None = None,
     ) -> MadeKey:
         """Make a key. What is created with it belongs to ``owner``, which is the name unless said otherwise.
 
         One with the scope admin sees everything, and what it creates belongs to nobody unless it has an owner.
+        A worker's key may be for some ``queues`` only: it claims from no other.
         """
         name = check_text(name, "name", 100) or ""
         if not name.strip():
@@ -86,6 +91,7 @@ class Keys:
             owner=owner,
             tenant=check_text(tenant, "tenant", 128) or "",
             quotas=quotas,
+            queues=check_key_queues(queues, allowed),
             expires_at=self._end(expires),
             by=check_text(by, "by", 100),
         )
@@ -111,6 +117,7 @@ class Keys:
                 owner=old.owner,
                 tenant=old.tenant,
                 quotas=old.quotas,
+                queues=old.queues,
                 expires_at=end,
                 by=by,
                 replaces=old.id,
@@ -190,6 +197,24 @@ def check_scopes(scopes: Iterable[str]) -> frozenset[Scope]:
             field="scopes",
         )
     return allowed
+
+
+def check_key_queues(queues: Iterable[str] | None, allowed: frozenset[Scope]) -> frozenset[str] | None:
+    """The queues that a worker's key is for; None is all. Who only looks and asks claims from none."""
+    if queues is None:
+        return None
+    names = [queues] if isinstance(queues, str) else list(queues)
+    if Scope.WORKER not in allowed:
+        raise ValidationFailed(
+            "queues is given without the scope worker; expected it for a worker's key, since no other claims runs",
+            field="queues",
+        )
+    if not 1 <= len(names) <= MOST_QUEUES:
+        raise ValidationFailed(
+            f"queues has {len(names)} names; expected 1 to {MOST_QUEUES}, or none at all for every queue",
+            field="queues",
+        )
+    return frozenset(check_queue(name) for name in names)
 
 
 def _unknown(id: str) -> KeyNotFound:

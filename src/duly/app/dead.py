@@ -14,8 +14,9 @@ from duly.core.ids import is_id
 from duly.core.rules.overlap import MOST_REDRIVEN
 from duly.core.run import Run, RunStatus
 from duly.engine.registry import Registry
+from duly.store.dead import DeadFilter, DeadRef, Done, Handled, Redrive
 from duly.store.sql import SqlStore
-from duly.store.values import DeadFilter, DeadRef, Done, Handled, Page, Redrive
+from duly.store.values import Page
 
 from .checking import check_cursor, check_id, check_limit, check_number, check_prose, check_text, check_words, not_found
 from .payload import encode_payload

@@ -26,6 +26,7 @@ from duly.core.rules import editing
 from duly.core.rules.editing import Change
 from duly.core.schedule import Schedule
 from duly.runtime.clock import Clock
+from duly.store.codec import UnreadableDefinition
 from duly.store.sql import SqlStore
 from duly.store.values import NewSchedule, Put
 
@@ -112,7 +113,11 @@ class Declared:
         if isinstance(put, Schedule):
             return
         key = item.facts.key
-        found = await self._persist(lambda: self._store.get_schedule(key, tenant=item.facts.tenant))
+        try:
+            found = await self._persist(lambda: self._store.get_schedule(key, tenant=item.facts.tenant))
+        except UnreadableDefinition as error:  # in a rolling deploy the old code must still start
+            log.warning("schedule %r is left as it is stored: %s", key, error)
+            return
         if found is None:
             if not isinstance(put, MomentInPast):
                 raise put

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, Unpack, overload
 
 from duly.core.errors import ConfigurationError
+from duly.core.on_event import OnEvent
 from duly.core.policy import Retry
 from duly.core.timing import Cron, Every, Timing
 from duly.engine.context import RunContext
@@ -19,6 +20,11 @@ from .checking import check_words, timeout_in_ms
 from .words import JOB_WORDS, UNSET, JobOptions, read_words
 
 UNBOUNDED = 2**31
+TIMED = ("cron", "every", "timezone", "on_event")
+OF_JOBS = (*TIMED, "retry", "timeout", "process", "on_dead")
+OF_WORKFLOWS = (*TIMED, "version", "updates", "execution_timeout", "run_tags")
+EventLike = str | OnEvent
+"""An event that starts runs: its name, or with how it is gathered."""
 
 Given = ParamSpec("Given")
 Rest = ParamSpec("Rest")
@@ -42,6 +48,7 @@ class Declaration:
 
     handler: Handler | Workflow
     schedule: Mapping[str, Any] | None
+    on_event: Sequence[OnEvent] = ()
 
     @property
     def name(self) -> str:
@@ -66,19 +73,22 @@ class Declaring(ABC):
         timeout: float | None = UNSET,
         process: bool = False,
         on_dead: str | Job[..., ..., Any] | None = None,
+        on_event: EventLike | Sequence[EventLike] = (),
         **options: Unpack[JobOptions],
     ) -> Decorator:
         """Register a function as a job; with ``cron`` or ``every`` also declare a schedule of the same key.
 
-        ``on_dead`` names the job that is run, once, when a run of this job has failed for good.
+        ``on_dead`` names the job that is run, once, when a run of this job has failed for good; ``on_event`` the
+        events that start a run of it, whose payload is their arguments.
         """
         if callable(name):
             raise ConfigurationError("@app.job needs parentheses: write @app.job() or @app.job('name')")
         if name is not None:
             check_job_name(name)
-        check_words("job", options, JOB_WORDS)
+        check_words("job", options, JOB_WORDS, OF_JOBS)
         read_words(options, UNBOUNDED)  # a bad word is refused where it is written; the rest when the app starts
         timing = _timing(name, cron, every, timezone)
+        events = _events(on_event)
         if timing is None and options:
             raise ConfigurationError(f"job {name!r} has {', '.join(options)} but neither cron nor every")
 
@@ -95,7 +105,7 @@ class Declaring(ABC):
                 on_dead=on_dead.name if isinstance(on_dead, Job) else on_dead,
             )
             schedule = {"key": handler.name, **options, "timing": timing, "job": handler.name}
-            self._declare(Declaration(handler, None if timing is None else schedule))
+            self._declare(Declaration(handler, None if timing is None else schedule, events))
             return Job(handler.name, function, handler.arguments)
 
         return register
@@ -108,6 +118,7 @@ class Declaring(ABC):
         updates: Mapping[str, Callable[[Any], Any]] | None = None,
         execution_timeout: float | None = None,
         run_tags: Sequence[str] = (),
+        on_event: EventLike | Sequence[EventLike] = (),
         cron: str | Cron | None = None,
         every: str | Every | None = None,
         timezone: str | None = None,
@@ -116,11 +127,12 @@ class Declaring(ABC):
         """Register ``async def body(ctx, input)`` as a version of a workflow; with ``cron`` or ``every`` also declare a
         schedule of the same key that starts it. ``updates`` are the functions that check an update by name,
         ``execution_timeout`` is how many seconds a run may take in all, with its sleeps; ``run_tags`` are tags of all
-        its runs."""
+        its runs. ``on_event`` are the events that start a run, with their payload as its input."""
         if callable(name):
             raise ConfigurationError("@app.workflow needs parentheses: write @app.workflow() or @app.workflow('name')")
-        check_words("workflow", options, JOB_WORDS)
+        check_words("workflow", options, JOB_WORDS, OF_WORKFLOWS)
         timing = _timing(name, cron, every, timezone)
+        events = _events(on_event)
         if timing is None and options:
             raise ConfigurationError(f"workflow {name!r} has {', '.join(options)} but neither cron nor every")
 
@@ -128,7 +140,7 @@ class Declaring(ABC):
             title = name or getattr(function, "__name__", "workflow").replace("_", "-")
             made = make_workflow(title, version, function, updates, timeout_in_ms(execution_timeout), run_tags)
             schedule = {"key": title, **options, "timing": timing, "workflow": title}
-            self._declare(Declaration(made, None if timing is None else schedule))
+            self._declare(Declaration(made, None if timing is None else schedule, events))
             return made
 
         return register
@@ -142,6 +154,11 @@ class Declaring(ABC):
     def every(self, every: str | Every, *, name: str | None = None, **options: Any) -> Decorator:
         """Short for ``job(name, every=...)``."""
         return self.job(name, every=every, **options)
+
+
+def _events(given: EventLike | Sequence[EventLike]) -> tuple[OnEvent, ...]:
+    events = [given] if isinstance(given, str | OnEvent) else list(given)
+    return tuple(event if isinstance(event, OnEvent) else OnEvent(event) for event in events)
 
 
 def _timing(name: str | None, cron: str | Cron | None, every: str | Every | None, zone: str | None) -> Timing | None:

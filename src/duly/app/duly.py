@@ -25,7 +25,6 @@ from duly.runtime.clock import BlockingClock, Clock, SystemClock
 from duly.runtime.events import LogObserver, Observer, Observers
 from duly.store.sql import SqlStore
 from duly.targets.delivering import Surroundings
-from duly.targets.target import Target
 from duly.workflow.definition import Workflow, Workflows
 from duly.workflow.handling import workflow_handler
 from duly.workflow.world import World as WorkflowWorld
@@ -38,7 +37,7 @@ from .credentials import Keys
 from .declared import Declared
 from .declaring import Declaration, Declaring
 from .driving import Driving
-from .dying import check_on_dead, whom_to_tell
+from .dying import check_on_dead
 from .events import Events
 from .firing import Firing
 from .jobs import Jobs
@@ -47,13 +46,14 @@ from .life import Caller, Life, Lifespan, call_now, check_roles, enter_lifespan
 from .notifying import tell_webhooks
 from .opener import Nouns
 from .operations import Operations
-from .outside import Outside
+from .outside import Given, Outside
 from .owning import ANYBODYS, Owning
 from .queues import Queues
 from .requests import Requests
 from .runs import Runs
 from .schedules import Schedules
 from .signals import run_alone, until_signalled
+from .starting import Started
 from .stores import open_store, own_transaction, tell_of_weak_points
 from .sync import Opener, Sync
 from .telling import Telling
@@ -91,7 +91,7 @@ class Duly(Declaring):
         schedules: Sequence[Mapping[str, Any]] = (),
         sync: str = "update_from_code",
         lifespan: Lifespan | None = None,
-        targets: Mapping[str, str | Target] | None = None,
+        targets: Mapping[str, Given] | None = None,
         settings: Settings | None = None,
         clock: Clock | None = None,
         chance: Chance | None = None,
@@ -111,6 +111,7 @@ class Duly(Declaring):
         self._workflows = Workflows()
         self._included: list[Jobs] = []
         self._on_dead: str | None = None
+        self._started = Started()
         # Asked for when they are needed: before it runs, an app may be given another store, and in tests another clock.
         self._listeners = Listeners(self._registry, lambda: self._clock.now(), lambda id: self._store.get_schedule(id))
         self._telling = Telling(self._clock)
@@ -124,7 +125,7 @@ class Duly(Declaring):
     def _assemble(self, url: str, settings: Settings, roles: tuple[str, ...]) -> None:
         """Put the parts together; before the app runs it may be done again, for another store or other settings."""
         self.url, self.settings, self._roles = url, settings, roles
-        self._store: SqlStore = open_store(url, self._clock)
+        self._store: SqlStore = open_store(url, self._clock, keys=settings.payload_keys)
         self._store.closed_until_open(NOT_OPEN)
         self._store.on_call(self._observers.store_called, self._clock)
         self._tracing = make_tracing(settings, self._clock, self._tracer_provider)
@@ -188,7 +189,8 @@ class Duly(Declaring):
             operations,
             on_schedules=wake,
             on_runs=partial(tell, Instance.wake_worker),
-            tell=partial(call, self._telling.schedule_changed),
+            on_cancel=partial(tell, Instance.cancel_soon),
+            tell=partial(call, self._telling.schedules_changed),
             expected_now=self._life.expected_now,
             owning=self._owning,
             alone=alone,
@@ -206,7 +208,8 @@ class Duly(Declaring):
             tracing=self._tracing,
         )
         workflows = WorkflowRuns(store, self.settings, self._workflows, runs)
-        queues = Queues(store, on_runs=partial(tell, Instance.wake_worker))
+        hides = partial(self._outside.hides, self._owning)
+        queues = Queues(store, on_runs=partial(tell, Instance.wake_worker), hides=hides)
         calendars = Calendars(store, clock, self._chance)
         firing = Firing(store, clock, self._chance, operations, on_schedules=wake)
         events = Events(store, clock, lambda: alone or self._life.is_open)
@@ -222,7 +225,7 @@ class Duly(Declaring):
         return self._nouns(store, BlockingClock(self._clock), self._life.call_soon, alone=True)
 
     def _open_apart(self) -> SqlStore:
-        return open_store(self.url, self._clock, apart=True)
+        return open_store(self.url, self._clock, apart=True, keys=self.settings.payload_keys)
 
     async def enqueue(
         self, job: JobLike, payload: Any = UNSET, *, connection: Any = None, **options: Unpack[RunOptions]
@@ -302,6 +305,7 @@ class Duly(Declaring):
             self._declare_workflow(declaration.handler)
         else:
             self._registry.add(declaration.handler)
+        self._started.add(declaration, self._workflows)
         if declaration.schedule is not None:
             self._declared.add(declaration.schedule)
 
@@ -343,9 +347,7 @@ class Duly(Declaring):
             await self._outside.open(self._registry, stack, surroundings)
             tell_webhooks(self._registry, self._store, self.settings, surroundings, stack)
             self._store.on_notified(partial(self._life.call_soon, self._life.tell, Instance.wake_worker))
-        if self._registry.names:
-            told = whom_to_tell(self._registry, self._on_dead, self.settings)
-            await self._store.put_on_dead(sorted(self._registry.names), told)
+        await self._started.keep(self._store, self._registry, self.settings, self._on_dead)
         await tell_of_weak_points(self._store)
         world = World(
             store=self._store,

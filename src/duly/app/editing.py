@@ -31,7 +31,10 @@ class Merge:
 
     def __call__(self, schedule: Schedule, now: int) -> Change | None:
         definition = self.builder.merged(schedule.definition, self.timing, self.words, now)
-        return _edit(schedule, now, definition, _facts(schedule, self.words.facts), self)
+        facts = _facts(schedule, self.words.facts)
+        if self.words.target is not None or "owner" in facts:
+            self.builder.check_aim(definition.target, schedule.facts.tenant, facts.get("owner", schedule.facts.owner))
+        return _edit(schedule, now, definition, facts, self)
 
     @property
     def enabled(self) -> bool | None:

@@ -11,6 +11,7 @@ from duly.core.endpoint import read_endpoint
 from duly.core.errors import ValidationFailed
 from duly.core.schedule import Target, TargetKind
 from duly.core.signing import check_secret
+from duly.core.timing.refusal import shortened
 
 RESERVED = frozenset(
     {
@@ -30,12 +31,24 @@ def check_webhook(target: Target, allowed: Allowed) -> None:
     spec: dict[str, Any] = {} if target.spec is None else msgspec.json.decode(target.spec)
     if spec.get("secret") is not None:
         check_secret(spec["secret"], "target.secret")
-    for name in spec.get("headers") or {}:
-        if name.lower() in RESERVED or name.lower().startswith(("webhook-", "ce-")):
-            raise ValidationFailed(
-                f"target.headers has {name[:60]!r}, which is not for a schedule to set; leave it out: messages are"
-                " signed, which says who sends them",
-                field=f"target.headers.{name}",
-                got=name,
-                expected="another header",
-            )
+    for name, value in (spec.get("headers") or {}).items():
+        _check_header(name, value)
+
+
+def _check_header(name: str, value: str) -> None:
+    if name.lower() in RESERVED or name.lower().startswith(("webhook-", "ce-")):
+        raise ValidationFailed(
+            f"target.headers has {name[:60]!r}, which is not for a schedule to set; leave it out: messages are"
+            " signed, which says who sends them",
+            field=f"target.headers.{name}",
+            got=name,
+            expected="another header",
+        )
+    if not value.isascii() or value != value.strip():
+        raise ValidationFailed(
+            f"target.headers.{name[:60]} is {shortened(value)}; expected ASCII without blanks around it: HTTP carries"
+            " nothing else in a header",
+            field=f"target.headers.{name}",
+            got=value,
+            expected="ASCII",
+        )

@@ -23,7 +23,7 @@ def tell_webhooks(
     from duly.targets.posts import Posts
     from duly.targets.webhook import Sender
 
-    sender = Sender(Poster(read_allowed(settings.webhook_allow)), around.clock)
+    sender = Sender(Poster(read_allowed(settings.webhook_allow)), around.clock, around.observer)
     stack.push_async_callback(sender.close)
-    registry.put(Notifier(store, around.clock, sender).handler)
+    registry.put(Notifier(store, around.clock, sender, with_errors=settings.webhook_errors).handler)
     registry.put(Posts(sender, around).handler())

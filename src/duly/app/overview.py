@@ -1,4 +1,4 @@
-"""``app.schedules.coming`` and ``stats``: what fires next of all schedules, and how it all fares."""
+"""``app.schedules.coming``, ``late`` and ``stats``: what fires next, what should have fired, and how it all fares."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from duly.core.instants import to_datetime
 from duly.core.naming import ON_TIME_MS
 from duly.core.rules.excluding import Exclusions
 from duly.core.rules.forecasting import reckoned
+from duly.core.rules.windows import Windows
 from duly.core.schedule import Schedule
+from duly.runtime.clock import Clock
 from duly.store.seen import Minute, Outcomes
 from duly.store.sql import SqlStore
 from duly.store.values import Page, Stats
@@ -41,6 +43,20 @@ class Coming:
 
     schedule: Schedule
     window: Upcoming
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """A schedule that should have fired, with the oldest window that it owes.
+
+    It is late by ``late_ms``, counted from the fire and not from the window, which jitter may have put off. By now it
+    owes ``owed`` windows; its catch-up policy decides how many of them become runs.
+    """
+
+    schedule: Schedule
+    window: Upcoming
+    late_ms: int
+    owed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +85,7 @@ class Overview:
 
     _store: SqlStore
     _owning: Owning
+    _clock: Clock
 
     async def coming(
         self, *, tenant: str | None = None, owner: str | None = None, limit: int = 50, cursor: str | None = None
@@ -85,6 +102,23 @@ class Overview:
         days = await self._days(page.items)
         coming = (_coming(schedule, days[schedule.facts.tenant]) for schedule in page.items)
         return Page([one for one in coming if one is not None], page.next_cursor)
+
+    async def late(
+        self, *, tenant: str | None = None, owner: str | None = None, limit: int = 50, cursor: str | None = None
+    ) -> Page[Late]:
+        """One page of the schedules that should have fired and did not, the latest first.
+
+        A fire is late when it is overdue by more than two seconds. What is paused owes nothing.
+        """
+        page = await self.coming(tenant=tenant, owner=owner, limit=limit, cursor=cursor)
+        now = self._clock.now()
+        found = [
+            Late(one.schedule, one.window, now - fire_at, _owed(one.schedule, now))
+            for one in page.items
+            if (fire_at := one.schedule.cursor.fire_at) is not None and now - fire_at > ON_TIME_MS
+        ]
+        # They come by the time of their fire: after the first that is on time there is none that is late.
+        return Page(found, page.next_cursor if len(found) == len(page.items) else None)
 
     async def forecast(self, *, hours: int = 6, step: int = 60, tenant: str | None = None) -> Forecast:
         """How many windows will fire in each step of time, given in seconds, over the next hours.
@@ -155,3 +189,14 @@ def _coming(schedule: Schedule, days: dict[str, Days]) -> Coming | None:
         exclusions = Exclusions(definition, [(name, days[name]) for name in definition.calendars if name in days])
     found = upcoming(schedule, 1, exclusions)
     return Coming(schedule, found[0]) if found else None
+
+
+def _owed(schedule: Schedule, now: int) -> int:
+    """How many windows have come since the one that is to be fired, that one counted."""
+    definition, cursor = schedule.definition, schedule.cursor
+    if cursor.next_window_at is None:
+        return 0
+    windows = Windows(definition, cursor.next_window_at)
+    newest = windows.newest_at(now)
+    owed = 1 if newest is None else windows.count(windows.first, newest)
+    return owed if definition.max_runs is None else min(owed, definition.max_runs - cursor.fired)

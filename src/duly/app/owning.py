@@ -15,6 +15,7 @@ from duly.core.errors import Forbidden, QuotaExceeded
 from duly.core.instants import to_datetime
 from duly.core.quota import NO_QUOTAS, Allowance, Quotas
 from duly.core.timing import Cron, Every, Timing
+from duly.runtime.clock import Clock
 
 LOOKED_AT = 50
 """Windows of a cron expression that are looked at to see how close they come."""
@@ -52,12 +53,12 @@ class Owning:
     def owner(self) -> str | None:
         return None if self.whose is None else self.whose.owner
 
-    def check_timing(self, timing: Timing, now: int) -> None:
+    def check_timing(self, timing: Timing, clock: Clock) -> None:
         """Refuse windows that come closer to each other than their quota lets them."""
         least = self.quotas.min_interval_ms
         if least is None:
             return
-        closest = _closest(timing, now)
+        closest = _closest(timing, clock.now())
         if closest is not None and closest < least:
             raise QuotaExceeded(
                 f"timing fires every {closest} ms; the quota is one in {least} ms: fire less often, or ask for more"

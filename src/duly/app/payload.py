@@ -17,30 +17,32 @@ _encode = msgspec.json.Encoder().encode
 def encode_payload(payload: Any, limit: int) -> str:
     """Write a payload as JSON; NaN, NUL characters, too much depth and too many bytes are refused by name."""
     try:
-        text = _encode(payload)
+        encoded = _encode(payload)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         _check(payload, "payload", DEPTH_LIMIT)
         raise ValidationFailed(f"payload is not JSON: {error}; give plain values", field="payload") from None
+    text, size = encoded.decode(), len(encoded)
     if _suspect(text):
         _check(payload, "payload", DEPTH_LIMIT)
-    if len(text) > limit:
+    if size > limit:
         if isinstance(limit, Allowance):
-            raise QuotaExceeded(f"payload has {len(text)} bytes; the quota is {limit}: send less, or ask for more")
+            raise QuotaExceeded(f"payload has {size} bytes; the quota is {limit}: send less, or ask for more")
         raise PayloadTooLarge(
-            f"payload has {len(text)} bytes; at most {limit} are allowed: store it elsewhere and pass a reference",
+            f"payload has {size} bytes; at most {limit} are allowed: store it elsewhere and pass a reference",
             field="payload",
-            got=len(text),
+            got=size,
             expected=f"at most {limit} bytes",
         )
-    return text.decode()
+    return text
 
 
-def _suspect(text: bytes) -> bool:
+def _suspect(text: str) -> bool:
     """Whether a payload may hold what is refused: most cannot, and need not be walked through.
 
     NaN and the infinities are written as null, NUL as an escape, and every level of depth has its own bracket.
     """
-    return b"null" in text or b"\\u0000" in text or text.count(b"{") + text.count(b"[") > DEPTH_LIMIT
+    deep = len(text) > DEPTH_LIMIT and text.count("{") + text.count("[") > DEPTH_LIMIT
+    return deep or "null" in text or "\\u0000" in text
 
 
 def _check(value: Any, where: str, depth: int) -> None:

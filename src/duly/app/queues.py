@@ -21,9 +21,10 @@ ADOPTED_AT_ONCE = 10_000
 class Queues:
     """Queues need no set-up: any name is one. What is set here holds for the whole fleet, from the next claim on."""
 
-    def __init__(self, store: Store, *, on_runs: Callable[[], None]) -> None:
+    def __init__(self, store: Store, *, on_runs: Callable[[], None], hides: Callable[[str], bool]) -> None:
         self._store = store
         self._on_runs = on_runs
+        self._hides = hides
 
     async def set(
         self,
@@ -74,11 +75,11 @@ class Queues:
     async def get(self, name: str) -> Queue:
         """The queue and what is in it; one that nobody set up and nothing is in has no limits and no runs."""
         found = await self._store.list_queues(check_queue(name))
-        return found[0] if found else Queue(QueueState(name=name))
+        return found[0] if found and not self._hides(name) else Queue(QueueState(name=name))
 
     async def list(self) -> list[Queue]:
         """Every queue that was set up or has open runs, by name."""
-        return await self._store.list_queues()
+        return [queue for queue in await self._store.list_queues() if not self._hides(queue.name)]
 
     async def _change(self, name: str, change: Callable[[QueueState, int], QueueState]) -> Queue:
         queue = await self._store.change_queue(check_queue(name), change)

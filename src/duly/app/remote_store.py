@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 import msgspec
 
-from duly.core.errors import DulyError, Invalid, LeaseLost, OutcomeUnknown, StoreError, StoreUnavailable
+from duly.core.errors import Conflict, DulyError, Invalid, LeaseLost, OutcomeUnknown, StoreError, StoreUnavailable
 from duly.core.policy import Retry
 from duly.core.rules.suspects import ONE, Room
 from duly.core.run import (
@@ -187,7 +187,10 @@ class RemoteStore:
         ask: Any = getattr(self._client.worker, verb)
         async with self._reporting:
             with _as_a_store():
-                answer = await ask(report | words)
+                try:
+                    answer = await ask(report | words)
+                except Conflict:  # it was cancelled before it was done, and has ended so
+                    return RunStatus.CANCELLED
         return RunStatus(answer.get("status", RunStatus.PENDING))
 
     def _heard(self, answer: dict[str, Any]) -> Beat:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Unpack
@@ -103,7 +103,7 @@ class Runs(DeadLetters):
             raise _not_stored([request], error) from error
 
     async def enqueue_many(
-        self, job: JobLike, payloads: Sequence[Any], *, connection: Any = None, **options: Unpack[RunOptions]
+        self, job: JobLike, payloads: Iterable[Any], *, connection: Any = None, **options: Unpack[RunOptions]
     ) -> list[Run]:
         """Ask for many runs of a job, one transaction per batch."""
         check_words("enqueue_many", options, RunOptions.__optional_keys__)
@@ -131,19 +131,23 @@ class Runs(DeadLetters):
         job: str | None = None,
         status: str | None = None,
         workflow: str | None = None,
+        owner: str | None = None,
+        tenant: str | None = None,
         tags: Sequence[str] = (),
         attributes: Mapping[str, Any] | Sequence[Wanted] = (),
         limit: int = 50,
         cursor: str | None = None,
     ) -> Page[Run]:
-        """One page, newest first, without payloads and results. A ``workflow`` is meant in all its versions.
+        """One page, newest first, without payloads and long results. A ``workflow`` is meant in all its versions.
 
         ``tags`` and ``attributes`` are of workflows: ``{"customer": "ann", "amount": ("gte", 5)}``; all must fit.
         """
         wanted = None if status is None else choose(RunStatus, status, "status")
         named = None if workflow is None else handler_name(workflow)
         marks = (*map(wanted_tag, tags), *wanted_attributes(attributes))
-        where = RunFilter(schedule_id=schedule, job=job, status=wanted, workflow=named, marks=marks)
+        where = RunFilter(
+            tenant=tenant, owner=owner, schedule_id=schedule, job=job, status=wanted, workflow=named, marks=marks
+        )
         if schedule is not None and not is_id(schedule):
             found = await self._store.get_schedule(schedule)
             if found is None:
@@ -186,9 +190,16 @@ class Runs(DeadLetters):
                 del self._waiters[run_id]
 
     async def cancel(self, ref: str) -> Run:
-        """End a waiting run, tell a running one to stop; an ended one stays as it is."""
+        """End a waiting run, tell a running one to stop; an ended one stays as it is.
+
+        One that went on as a new run (``continue_as_new``) is followed to what it is now.
+        """
         run_id = await self._resolve(ref)
         run = None if run_id is None else await self._store.request_cancel(run_id)
+        while run_id is not None and (run is None or run.went_on) and (heir := await self._store.read_heir(run_id)):
+            if run is not None and run.id == heir:
+                break
+            run = await self._store.request_cancel(heir)
         if run is None:
             raise not_found("run", ref)
         self._on_cancel()

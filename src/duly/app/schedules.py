@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any, Unpack
 
 from duly.config import Settings
-from duly.core.errors import DulyError, EnqueueFailure, StoreError, ValidationFailed
+from duly.core.errors import DulyError, EnqueueFailure, StoreError
 from duly.core.ids import window_run_id
 from duly.core.instants import to_ms
 from duly.core.policy import choose
@@ -22,6 +21,7 @@ from duly.core.rules.replacing import Succession, reschedule
 from duly.core.run import Run
 from duly.core.schedule import Schedule, ScheduleStatus, Seen
 from duly.core.timing import Timing
+from duly.runtime.abreast import in_turn
 from duly.runtime.batcher import Batcher
 from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock
@@ -66,7 +66,8 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
         *,
         on_schedules: Callable[[], None],
         on_runs: Callable[[], None],
-        tell: Callable[[str, Schedule], None],
+        on_cancel: Callable[[], None],
+        tell: Callable[..., None],
         expected_now: Callable[[], tuple[float, float] | None],
         owning: Owning = ANYBODYS,
         alone: bool = False,
@@ -78,9 +79,8 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
         self._chance = chance
         self.operations = operations
         self._on_schedules = on_schedules
-        self._on_runs = on_runs
-        self._tell = tell
-        self._expected_now = expected_now
+        self._on_runs, self._on_cancel = on_runs, on_cancel
+        self._tell, self._expected_now = tell, expected_now
         self._owning = owning
         batcher: Batcher[NewSchedule, Schedule] = Batcher(self._put, most=BULK)
         self._store_one = batcher.put_alone if alone else batcher.put
@@ -110,27 +110,19 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
                 return _unwrap(put)
             return await self._store_one(new)
 
-    async def create_many(self, schedules: Sequence[Mapping[str, Any]], *, connection: Any = None) -> list[Schedule]:
-        """Store many schedules, one transaction per batch; answers them in order, raises at the first refused."""
-        for arguments in schedules:
-            if not isinstance(arguments, Mapping):
-                raise ValidationFailed(f"create_many got {arguments!r}; expected a mapping of create's arguments")
-            check_words("create_many", arguments, SCHEDULE_WORDS)
-        new = [self._builder.schedule(**arguments) for arguments in schedules]
+    async def create_many(self, schedules: Iterable[Mapping[str, Any]], *, connection: Any = None) -> list[Schedule]:
+        """Store many schedules, one transaction per batch; answers them in order, raises at the first refused.
+
+        The error's ``details["item"]`` is the place of what was refused. Where its arguments are wrong nothing is
+        stored; where only the store can tell (a key that is taken, a moment that has gone by) the others of its batch
+        are.
+        """
+        new = self._builder.schedules("create_many", [*schedules])
         if connection is not None:
-            return [_unwrap(put) for put in await self._store.put_schedules(new, connection=connection)]
-        made: list[Schedule] = []
-        batches = [new[start : start + BULK] for start in range(0, len(new), BULK)]
-        for start in range(0, len(batches), self._abreast):
-            # Side by side: while the database writes one batch, the next is made ready.
-            writes = [self._store.put_schedules(batch) for batch in batches[start : start + self._abreast]]
-            stored = [await writes[0]] if len(writes) == 1 else await asyncio.gather(*writes)
-            made += [_unwrap(put) for puts in stored for put in puts]
-        if made:
-            self._on_schedules()
-        for schedule in made:
-            self._tell("schedule.created", schedule)
-        return made
+            return _all_of(await self._store.put_schedules(new, connection=connection))
+        # Side by side: while the database writes one batch, the next is made ready.
+        parts = await in_turn(partial(self._store_part, new), range(0, len(new), BULK), abreast=self._abreast)
+        return [schedule for part in parts for schedule in part]
 
     async def get(self, ref: str) -> Schedule | None:
         """The schedule, or None; with what became of its newest window (``attempts``, ``last_error``)."""
@@ -296,10 +288,10 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
         by: str | None = None,
         connection: Any = None,
     ) -> None:
-        """Remove the schedule; its key is free again, its history stays. Twice is fine.
+        """Remove the schedule; its key is free again, its history stays. Twice is fine, what never was is not.
 
-        With ``purge`` its runs and all that was kept of it go too, in small batches, also of one that was deleted
-        before. Runs that are still open go when they have ended: the janitor sees to that.
+        With ``purge`` its runs and all that was kept of it go too, in small batches, open ones when they have ended;
+        also of one that was deleted before, or never was: nothing tells them apart.
         """
         if purge:
             await self._purge(ref, connection, cancel_running=cancel_running, by=by)
@@ -307,8 +299,12 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
         delete = partial(editing.delete, by=by, cancel_running=cancel_running)
         deleted = await self._store.change_schedule(ref, delete, rules=self._settings.fire_rules, connection=connection)
         self._on_runs()
-        if deleted is not None and connection is None:
+        if cancel_running:
+            self._on_cancel()
+        if connection is None and deleted is not None:
             self._tell("schedule.deleted", deleted)
+        elif connection is None:  # what a caller's own transaction has deleted cannot be seen from outside of it
+            await self.changes(ref, limit=1)
 
     async def trigger(
         self,
@@ -379,13 +375,23 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
             self._tell(event, changed)
         return changed
 
+    async def _store_part(self, new: Sequence[NewSchedule], start: int) -> Sequence[Schedule]:
+        return _all_of(await self._put(new[start : start + BULK]), start)
+
     async def _put(self, new: Sequence[NewSchedule]) -> Sequence[Put]:
         puts = await self._store.put_schedules(new)
         self._on_schedules()
-        for put in puts:
-            if isinstance(put, Schedule):
-                self._tell("schedule.created", put)
+        if made := [put for put in puts if isinstance(put, Schedule)]:
+            self._tell("schedule.created", *made)
         return puts
+
+
+def _all_of(puts: Sequence[Put], start: int = 0) -> list[Schedule]:
+    for item, put in enumerate(puts, start):
+        if isinstance(put, DulyError):
+            put.details["item"] = item
+            put.add_note(f"this is item {item} of create_many, counted from 0; others may be stored")
+    return [_unwrap(put) for put in puts]
 
 
 def _unwrap(put: Put) -> Schedule:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from duly.config import Loaded
 
 from .duly import Duly
@@ -16,7 +19,7 @@ def make_app(loaded: Loaded) -> Duly:
         roles=loaded["roles"],
         settings=loaded.settings,
         schedules=loaded.schedules,
-        targets=_urls(loaded),
+        targets=_targets(loaded),
     )
     app._declared.known_as(SERVER)  # what apps declared on this database are not orphans of ours
     return app
@@ -30,7 +33,7 @@ def prepare(app: Duly, loaded: Loaded) -> Duly:
     """
     flag = loaded.origins["database.url"].startswith("flag")
     url = app._given_url if app._given_url is not None and not flag else loaded.database_url
-    app._outside.add(_urls(loaded))
+    app._outside.add(_targets(loaded))
     declared = app._declared
     app._assemble(url, app._given_settings or loaded.settings, loaded["roles"])
     app._declared.take_over(declared)
@@ -39,5 +42,8 @@ def prepare(app: Duly, loaded: Loaded) -> Duly:
     return app
 
 
-def _urls(loaded: Loaded) -> dict[str, str]:
-    return {name: target.url for name, target in loaded.targets.items()}
+def _targets(loaded: Loaded) -> dict[str, Mapping[str, Any]]:
+    return {
+        name: {"url": target.url, "owners": target.grant.owners, "tenants": target.grant.tenants}
+        for name, target in loaded.targets.items()
+    }

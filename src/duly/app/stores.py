@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
@@ -14,6 +14,8 @@ from duly.config.masking import mask_url
 from duly.core.errors import ConfigurationError, DulyError
 from duly.runtime.clock import Clock, SystemClock
 from duly.store.inspection import Inspection
+from duly.store.resealing import Resealed, reseal
+from duly.store.sealing import SealingDriver, sealing
 from duly.store.sql import SqlStore
 
 log = logging.getLogger("duly.app")
@@ -24,17 +26,24 @@ BARE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 EXPECTED = "sqlite:///file.db (relative), sqlite:////absolute/file.db or postgresql://user@host/database"
 
 
-def open_store(url: str, clock: Clock, *, migrate: bool = False, apart: bool = False) -> SqlStore:
+def open_store(
+    url: str, clock: Clock, *, migrate: bool = False, apart: bool = False, keys: Sequence[str] = ()
+) -> SqlStore:
     """Make the store of a URL; nothing is opened yet.
 
     An older schema of a file is upgraded when it is opened; that of a server, which others may use, only if
-    ``migrate`` says so. ``apart``: beside the one that the app itself has.
+    ``migrate`` says so. ``apart``: beside the one that the app itself has. With ``keys`` what people store is sealed.
     """
+    store = _plain_store(url, clock, migrate=migrate, apart=apart)
+    return SqlStore(sealing(store.driver, keys)) if keys else store
+
+
+def _plain_store(url: str, clock: Clock, *, migrate: bool, apart: bool) -> SqlStore:
     scheme = urlsplit(url).scheme
     if scheme == "sqlite":
         from duly.store import sqlite
 
-        path = _sqlite_path(url)
+        path = sqlite_path(url)
         if apart and path == MEMORY:
             raise ConfigurationError(
                 "a database in memory is its app's alone; open the app in this process first, or use a file"
@@ -47,13 +56,29 @@ def open_store(url: str, clock: Clock, *, migrate: bool = False, apart: bool = F
     raise _unknown(url)
 
 
+async def reseal_store(url: str, keys: Sequence[str]) -> Resealed:
+    """Seal anew, with the first key, all that is not sealed with it."""
+    if not keys:
+        raise ConfigurationError(
+            "payload_keys names no key; expected the new one first, or 'plain' and those that were used"
+        )
+    store = open_store(url, SystemClock(), keys=keys)
+    await store.open()
+    try:
+        driver = store.driver
+        assert isinstance(driver, SealingDriver)
+        return await reseal(driver)
+    finally:
+        await store.close()
+
+
 @contextmanager
 def own_transaction(url: str) -> Iterator[Any]:
     """A connection of its own inside a transaction, which is committed at the end unless something is raised."""
     if urlsplit(url).scheme == "sqlite":
         import apsw
 
-        connection = apsw.Connection(_sqlite_path(url))
+        connection = apsw.Connection(sqlite_path(url))
         connection.set_busy_timeout(BUSY_MS)
         try:
             connection.execute("BEGIN IMMEDIATE")
@@ -90,7 +115,7 @@ def _inspecting(url: str) -> tuple[ModuleType, str]:
     if scheme == "sqlite":
         from duly.store.sqlite import inspecting
 
-        return inspecting, _sqlite_path(url)
+        return inspecting, sqlite_path(url)
     if scheme in ("postgresql", "postgres"):
         from duly.store.postgres import postgres_store
 
@@ -117,7 +142,7 @@ def _unknown(url: str) -> ConfigurationError:
     return ConfigurationError(f"database URL starts with {scheme or url[:20]!r}; expected {EXPECTED}")
 
 
-def _sqlite_path(url: str) -> str:
+def sqlite_path(url: str) -> str:
     """The path of a file, percent-escapes read; the options that other tools' URLs have are refused."""
     path = url.removeprefix("sqlite://")
     if not path.startswith("/") or path == "/":

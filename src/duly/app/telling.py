@@ -86,8 +86,10 @@ class Telling(Observer):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def schedule_changed(self, name: str, schedule: Schedule) -> None:
-        self._tell(name, schedule_id=schedule.id, reason=schedule.facts.pause_reason)
+    def schedules_changed(self, name: str, *schedules: Schedule) -> None:
+        if name in self._lines:
+            for schedule in schedules:
+                self._tell(name, schedule_id=schedule.id, reason=schedule.facts.pause_reason)
 
     def attempt_started(self, claim: Claim) -> None:
         self._tell_of("run.started", claim)

@@ -12,7 +12,7 @@ from duly.core.rules.excluding import Exclusions, note_of
 from duly.core.rules.moving import resumed_cursor
 from duly.core.rules.windows import fire_instant, next_window
 from duly.core.schedule import Definition, Schedule, Target, TargetKind
-from duly.core.timing import Cron, Jitter, Timing, dst_note
+from duly.core.timing import Every, Jitter, Timing, dst_note
 from duly.core.timing.epoch import to_second
 from duly.core.timing.zone import zone_named
 
@@ -108,7 +108,7 @@ def _one(definition: Definition, window: int, exclusions: Exclusions | None = No
     timing = definition.timing
     at = to_datetime(window)
     local = _on_the_wall(at, timing.timezone)
-    note = dst_note(timing, window) if isinstance(timing, Cron) else None
+    note = None if isinstance(timing, Every) else dst_note(timing, window)
     by = None if exclusions is None else exclusions.excludes(window)
     if by is not None:
         note = note_of(by) if note is None else f"{note}; {note_of(by)}"

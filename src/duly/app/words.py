@@ -24,6 +24,7 @@ from .checking import (
     check_count,
     check_jitter,
     check_metadata,
+    check_name,
     check_number,
     check_priority,
     check_prose,
@@ -139,6 +140,8 @@ class RunFilters(TypedDict, total=False):
     job: str | None
     status: str | None
     workflow: str | None
+    owner: str | None
+    tenant: str | None
     tags: Sequence[str]
     attributes: Mapping[str, Any] | Sequence[Wanted]
     limit: int
@@ -156,6 +159,8 @@ class DeadFilters(TypedDict, total=False):
 
 OPTIONS = Options.__optional_keys__
 SCHEDULE_WORDS = OPTIONS | {"key", "timing"}
+OWN_WORDS = frozenset({"key", "timing", "name", "description", "payload", "tags", "metadata", "enabled"})
+"""The words that mostly differ between schedules which are made together, and those that touch no policy."""
 CHANGE_WORDS = Changes.__optional_keys__
 JOB_WORDS = JobOptions.__optional_keys__
 
@@ -190,7 +195,7 @@ DEFINITION: Mapping[str, tuple[str, Check]] = {
     "fairness_key": ("fairness_key", _text("fairness_key", 200)),
 }
 FACTS: Mapping[str, tuple[str, Check]] = {
-    "name": ("name", _text("name", 200)),
+    "name": ("name", check_name),
     "description": ("description", partial(check_prose, field="description", most=10_000)),
     "tags": ("tags", check_tags),
 }
@@ -235,7 +240,7 @@ def read_words(options: Mapping[str, Any], payload_limit: int) -> Words:
             words.facts |= {_META[name]: text for name, text in check_metadata(value or {}).items()}
         elif word == "enabled":
             words.enabled = check_truth(value, "enabled")
-    if any(value is not None for value in aims.values()):
+    if aims and any(value is not None for value in aims.values()):
         words.target = check_target(**aims)
     return words
 

@@ -13,18 +13,21 @@ from duly.core.errors import Conflict, NotFound, ValidationFailed, WorkflowUnkno
 from duly.core.hooks import SECRET, read_hook_token
 from duly.core.ids import is_id, is_name, named_run_id
 from duly.core.marks import Marks, Value, make_marks, read_marks
+from duly.core.on_event import KEPT_MS, EventHandler, Published
 from duly.core.run import Run
 from duly.core.schedule import DEFAULT_QUEUE, DEFAULT_TIMEOUT_MS
-from duly.core.steps import Step, Update, handler_name, update_name
+from duly.core.steps import History, Limits, Step, Update, handler_name, history_of_steps, update_name
+from duly.store.publishing import NewEvent
 from duly.store.sql import SqlStore
 from duly.store.values import NewRequest
 from duly.workflow.definition import Workflow, Workflows
 
-from .checking import check_priority, check_queue, check_text, not_found
+from .checking import check_priority, check_prose, check_queue, check_text, not_found
 from .keys import read_singleton
 from .payload import encode_payload
 from .runs import Runs
 
+MOST_ID = 80
 _decode = msgspec.json.Decoder().decode
 
 
@@ -61,26 +64,48 @@ class WorkflowRuns:
         Without ``version`` the worker that begins it takes the newest it knows. A workflow or a version that neither
         this app nor a live worker knows is refused.
         """
+        lane = read_singleton(singleton, max_running=max_running, max_queued=max_queued, run_at=None)
+        request = await self._request(
+            workflow,
+            input,
+            id=id,
+            version=version,
+            queue=check_queue(queue),
+            priority=check_priority(priority),
+            tenant=tenant,
+            singleton=lane,
+            marks=make_marks(tags, attributes),
+        )
+        return await self._runs._submit(request, connection=connection)
+
+    async def _request(
+        self,
+        workflow: str | Workflow,
+        input: Any,
+        *,
+        id: str | None,
+        version: str | None = None,
+        queue: str = DEFAULT_QUEUE,
+        tenant: str = "",
+        **words: Any,
+    ) -> NewRequest:
         name = workflow.name if isinstance(workflow, Workflow) else workflow
         owning = self._runs._owning
         tenant = owning.tenant(check_text(tenant, "tenant", 128) or "")
         known = await self._check(name, version)
         if known is not None:
             known.read_input(input)
-        request = NewRequest(
+        return NewRequest(
             id=self._id(id, tenant),
             job=handler_name(name, version),
             payload=encode_payload(input, self._settings.payload_limit),
-            queue=check_queue(queue),
-            priority=check_priority(priority),
+            queue=queue,
             max_attempts=self._settings.default_max_attempts,
             timeout_ms=DEFAULT_TIMEOUT_MS,
             tenant=tenant,
             owner=owning.owner,
-            singleton=read_singleton(singleton, max_running=max_running, max_queued=max_queued, run_at=None),
-            marks=make_marks(tags, attributes),
+            **words,
         )
-        return await self._runs._submit(request, connection=connection)
 
     async def signal(self, run: str, name: str, payload: Any = None) -> None:
         """Send a signal; it is kept until the run waits for it. Refused once the run has ended."""
@@ -116,13 +141,22 @@ class WorkflowRuns:
         return Update(True)
 
     async def cancel(self, run: str, *, compensate: bool = False) -> Run:
-        """Cancel a run and all below it; with ``compensate``, undo first what its steps did. Twice is harmless."""
+        """Cancel a run and all below it; with ``compensate``, undo first what its steps did. Twice is harmless.
+
+        One that went on as a new run is followed to what it is now.
+        """
         run_id = await self._resolve(run)
         if not compensate:
-            return await self._runs.cancel(run_id)
+            return await self._runs.cancel(run)
         found = await self._store.get_run(run_id)
+        while (found is None or found.went_on) and (heir := await self._store.read_heir(run_id)):
+            if found is not None and found.id == heir:
+                break
+            found = await self._store.get_run(heir)
         if found is None or found.workflow is None:
             await self._raise_why(run, run_id)
+        assert found is not None
+        run_id = found.id
         await self._store.cancel_softly(run_id)
         self._runs._wake()
         after = await self._store.get_run(run_id)
@@ -132,9 +166,16 @@ class WorkflowRuns:
     async def signal_with_start(
         self, workflow: str | Workflow, name: str, payload: Any = None, *, id: str, input: Any = None
     ) -> Run:
-        """Start a run unless one of that ``id`` is open, and send it a signal."""
-        run = await self.start(workflow, input, id=id)
-        await self.signal(run.id, name, payload)
+        """Start a run unless one of that ``id`` is there, and send it a signal, in one transaction.
+
+        Refused, as a signal is, once the run of that id has ended.
+        """
+        request = await self._request(workflow, input, id=id)
+        body = encode_payload(payload, self._settings.payload_limit)
+        run, told = await self._store.signal_with_start(request, _name(name), body)
+        if not told:
+            await self._raise_why(id, run.id)
+        self._runs._wake()
         return run
 
     async def query(self, run: str, name: str) -> Any:
@@ -151,17 +192,53 @@ class WorkflowRuns:
 
     async def steps(self, run: str) -> list[Step]:
         """What is recorded of a run, by position."""
+        return list((await self.history(run)).steps)
+
+    async def history(self, run: str) -> History:
+        """What is recorded of a run, how much that is, and a warning when it is nearly as much as it may be."""
         run_id = await self._resolve(run)
         journal = await self._store.read_journal(run_id)
         if not journal.steps and await self._store.get_run(run_id) is None:
             raise not_found("run", run)
-        return journal.steps
+        limits = Limits(self._settings.history_steps, self._settings.history_bytes)
+        return history_of_steps(journal.steps, limits)
 
-    async def publish(self, event: str, payload: Any = None) -> int:
-        """Tell every run that waits for this event; answers how many."""
-        told = await self._store.publish_event(_name(event), encode_payload(payload, self._settings.payload_limit))
+    async def publish(
+        self, event: str, payload: Any = None, *, id: str | None = None, tenant: str = "", connection: Any = None
+    ) -> Published:
+        """Tell every run that waits for this event, and start the jobs and workflows that are declared ``on_event``.
+
+        With an ``id`` of your own it is published once, however often this is sent within seven days. With
+        ``connection``, it is published when that transaction commits.
+        """
+        if id is not None and not (isinstance(id, str) and len(id) <= MOST_ID and is_name(id)):
+            raise ValidationFailed(f"id is {id!r}; expected 1 to {MOST_ID} printable characters", field="id", got=id)
+        owning = self._runs._owning
+        tenant = owning.tenant(check_text(tenant, "tenant", 128) or "")
+        new = NewEvent(
+            name=_name(event),
+            body=encode_payload(payload, self._settings.payload_limit),
+            id=self._runs._new_id() if id is None else id,
+            keep_ms=0 if id is None else KEPT_MS,
+            space=owning.space(tenant),
+            tenant=tenant,
+            owner=owning.owner,
+            limit=self._settings.payload_limit,
+        )
+        published = await self._store.publish_event(new, connection=connection)
         self._runs._wake()
-        return told
+        return published
+
+    async def on_event(self) -> list[EventHandler]:
+        """What events start, by event: as the code of the apps has declared it that started last."""
+        return await self._store.list_on_event()
+
+    async def drop_on_event(self, name: str) -> bool:
+        """Let no event start this job or workflow any more: for one whose code is gone; False if none did."""
+        jobs = [_name(name), handler_name(name)]
+        there = any(handler.job in jobs for handler in await self._store.list_on_event())
+        await self._store.put_on_event(jobs, [])
+        return there
 
     async def complete_task(self, token: str, result: Any = None) -> bool:
         """End a task that was handed out; False if it has ended before."""
@@ -237,4 +314,4 @@ class WorkflowRuns:
 def _name(name: Any) -> str:
     if not isinstance(name, str) or not 1 <= len(name) <= 200:
         raise ValidationFailed(f"name is {name!r}; expected 1 to 200 characters", field="name", got=name)
-    return name
+    return check_prose(name, "name", 200) or ""

@@ -9,7 +9,8 @@ import click
 from .backend import Answer, Backend, backend
 from .options import common_options, output_options
 from .printing import Table, printer
-from .times import instant_ms, rfc3339
+from .tables import counted
+from .times import instant_ms, local, rfc3339
 
 PAGE = "200"
 
@@ -36,9 +37,10 @@ def command(**asked: str | None) -> None:
     out.show(found, lambda: _table(findings), names=[one["windowKey"] for one in findings])
     for one in found["notJudged"]:
         out.say(f"not judged: {one['key']}: {one['why']}" if one["key"] else f"not judged: {one['why']}")
-    period = f"{found['since']} to {found['until']}"
-    verdict = "nothing is wrong" if found["clean"] else f"{len(findings)} findings"
-    out.say(f"{found['schedules']} schedules, {found['windows']} windows from {period}: {verdict}")
+    period = " to ".join(local(instant_ms(found[end]), "UTC") for end in ("since", "until"))
+    verdict = "nothing is wrong" if found["clean"] else counted(len(findings), "finding")
+    looked_at = f"{counted(found['schedules'], 'schedule')}, {counted(found['windows'], 'window')}"
+    out.say(f"{looked_at} from {period}: {verdict}")
     click.get_current_context().exit(0 if found["clean"] else 1)
 
 
@@ -59,7 +61,7 @@ def whole_audit(reach: Backend, query: dict[str, str]) -> Answer:
 
 def _table(findings: list[Any]) -> Table:
     rows = [[one["fault"], one["key"], _window(one), one["detail"]] for one in findings]
-    return Table(["FAULT", "SCHEDULE", "WINDOW", "WHAT"], rows, marked=0, empty="no findings")
+    return Table(["FAULT", "SCHEDULE", "WINDOW", "WHAT"], rows, marked=0, empty="")
 
 
 def _window(one: dict[str, Any]) -> str:

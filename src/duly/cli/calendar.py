@@ -10,15 +10,17 @@ import click
 from .backend import Answer, backend, take
 from .failing import Refused
 from .flags import read_body
+from .grouping import Group
 from .inputs import confirm
 from .options import common_options, output_options
 from .printing import Sheet, Table, printer
-from .times import instant_ms, local, relative, system_now
+from .tables import Cell
+from .times import moment, moment_cell, system_now
 
 _tenant = click.option("--tenant", metavar="ID", help="Which tenant's it is.")
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Keep named dates on which the schedules that name them do not fire."""
 
@@ -88,7 +90,7 @@ def set_(
 @command.command()
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @_tenant
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @output_options
 @common_options
 def delete(names: tuple[str, ...], tenant: str | None, yes: bool) -> None:
@@ -128,12 +130,13 @@ def _table(calendars: Sequence[Answer]) -> Table:
             str(len(item["dates"])),
             str(len(item["ranges"])),
             str(len(item["yearly"])),
-            _moment(item["updatedAt"], now),
+            moment_cell(item["updatedAt"], "UTC", now),
             item["description"] or "",
         ]
         for item in calendars
     ]
-    return Table(["NAME", "DATES", "RANGES", "YEARLY", "CHANGED (UTC)", "DESCRIPTION"], rows, empty="no calendars")
+    head = ["NAME", "DATES", "RANGES", "YEARLY", Cell("CHANGED (UTC)", "CHANGED"), "DESCRIPTION"]
+    return Table(head, rows, empty="no calendars")
 
 
 def _sheet(calendar: Answer) -> Sheet:
@@ -147,11 +150,6 @@ def _sheet(calendar: Answer) -> Sheet:
         ("ranges", ", ".join(f"{one['from']}..{one['to']}" for one in calendar["ranges"])),
         ("yearly", ", ".join(calendar["yearly"])),
         ("revision", str(calendar["revision"])),
-        ("changed", _moment(calendar["updatedAt"], now) + by),
+        ("changed", moment(calendar["updatedAt"], "UTC", now) + by),
     ]
     return Sheet([(name, value) for name, value in rows if value])
-
-
-def _moment(text: str, now: int) -> str:
-    at = instant_ms(text)
-    return f"{local(at, 'UTC', offset=False)} ({relative(at, now)})"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from duly.app.stores import inspect_store, open_store
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 SKEW_MS = 2000
 """Clocks this far apart are worth a word: schedules fire by the store's, people look at their own."""
 
+DELIVERED_MS = 300_000
+"""A message that waits longer is worth a word; the alert DulyOutboxOld says the same."""
+
 
 def check_config(loaded: Loaded) -> Iterator[Finding]:
     files = f"read {', '.join(loaded.files)}" if loaded.files else "no file; environment and defaults"
@@ -36,7 +39,9 @@ def check_zones() -> Iterator[Finding]:
     yield Finding("ok", "time zones", f"tzdata {tz_version()}")
 
 
-def check_store(url: str, *, grace_ms: int, issuer: str | None = None) -> Iterator[Finding]:
+def check_store(
+    url: str, *, grace_ms: int, issuer: str | None = None, sealed_with: Sequence[str] = ()
+) -> Iterator[Finding]:
     """The database: whether it can be reached, how it is set, and how those who use it fare."""
     place = mask_url(url)
     try:
@@ -50,15 +55,17 @@ def check_store(url: str, *, grace_ms: int, issuer: str | None = None) -> Iterat
     yield from found.findings
     if found.schema == found.newest:
         try:
-            seen, mine = asyncio.run(_survey(url))
+            seen, mine = asyncio.run(_survey(url, sealed_with))
         except DulyError as error:
             yield Finding("fail", "store", error.message)
             return
         yield from _clock(found, seen, mine)
         yield from _switch(seen)
         yield from _keys(seen, issuer)
+        yield from _seals(seen, sealed_with)
         yield from _instances(seen)
         yield from _work(seen, grace_ms)
+        yield from _left(seen)
 
 
 def check_server(url: str, key: str | None) -> Iterator[Finding]:
@@ -97,9 +104,9 @@ def _schema(found: Inspection) -> Iterator[Finding]:
         yield Finding("ok", "schema", f"{found.schema}, up to date")
 
 
-async def _survey(url: str) -> tuple[Survey, int]:
+async def _survey(url: str, sealed_with: Sequence[str]) -> tuple[Survey, int]:
     clock = SystemClock()
-    store = open_store(url, clock)
+    store = open_store(url, clock, keys=sealed_with)
     await store.open()
     try:
         before = clock.now()
@@ -187,6 +194,18 @@ def _keys(seen: Survey, issuer: str | None) -> Iterator[Finding]:
         yield Finding("ok", "callers", f"they need one of {max(0, seen.keys)} keys that are good{token}")
 
 
+def _seals(seen: Survey, sealed_with: Sequence[str]) -> Iterator[Finding]:
+    if not sealed_with:
+        return
+    first = sealed_with[0].partition(":")[0]
+    others = [name for name in seen.seals if name != first]
+    if others:
+        words = f"new values: {first}; older ones may need {', '.join(others)}"
+        yield Finding("warn", "encryption", words, "`duly db reseal`, once every instance has the first key first")
+    else:
+        yield Finding("ok", "encryption", f"payloads are sealed with key {first}")
+
+
 def _switch(seen: Survey) -> Iterator[Finding]:
     state = seen.firing
     if not state.paused:
@@ -218,6 +237,17 @@ def _work(seen: Survey, grace_ms: int) -> Iterator[Finding]:
         yield Finding("warn", "runs", words, "start a worker whose app has that job, or cancel them")
     if not seen.unknown:
         yield Finding("ok", "runs", "none waits for a job that no live worker knows")
+
+
+def _left(seen: Survey) -> Iterator[Finding]:
+    """What was not delivered, and what failed for good, where there is any."""
+    if seen.waits.outbox_ms > DELIVERED_MS:
+        words = f"the oldest message to a target has waited for {in_words(seen.waits.outbox_ms)}"
+        yield Finding("warn", "deliveries", words, "`duly queue list` shows the queues target:NAME; the log says why")
+    if dead := seen.waits.dead:
+        words = "1 run has" if dead == 1 else f"{dead} runs have"
+        words += " failed for good and not been dealt with"
+        yield Finding("warn", "dead letters", words, "`duly run list --dead`, then `duly run redrive` or `acknowledge`")
 
 
 def _advice(error: DulyError, place: str) -> str | None:

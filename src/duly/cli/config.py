@@ -6,14 +6,35 @@ from typing import Any
 
 import click
 
+from .grouping import Group
 from .options import choices_of, common_options, output_options
-from .printing import Table, printer
+from .printing import Sheet, Table, printer
 from .reach import load_config
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Show the settings in force and where each came from: flags, environment, files, defaults."""
+
+
+@command.command()
+@output_options
+@common_options
+@click.pass_context
+def check(ctx: click.Context) -> None:
+    """Say whether the settings can be used, and read nothing but them. Exit code 78 if not.
+
+    \b
+    duly config check --config /etc/duly/config.toml
+    """
+    loaded = load_config(choices_of(ctx))
+    out = printer()
+    for warning in loaded.warnings:
+        out.say(f"warning: {warning}")
+    value = {"files": list(loaded.files), "warnings": list(loaded.warnings), "schedules": len(loaded.schedules)}
+    read = ", ".join(loaded.files) or "no file; environment and defaults"
+    rows = [("read", read), ("schedules", str(value["schedules"])), ("warnings", str(len(loaded.warnings)))]
+    out.show(value, lambda: Sheet(rows), names=loaded.files)
 
 
 @command.command()
@@ -22,7 +43,11 @@ def command() -> None:
 @common_options
 @click.pass_context
 def show(ctx: click.Context, changed: bool) -> None:
-    """Print every setting with its origin. Secrets are masked."""
+    """Print every setting with its origin. Secrets are masked.
+
+    \b
+    duly config show --changed
+    """
     loaded = load_config(choices_of(ctx))
     rows = [row for row in loaded.rows() if row.origin != "default" or not changed]
     out = printer()
@@ -41,6 +66,15 @@ def show(ctx: click.Context, changed: bool) -> None:
 
 
 def _shown(value: Any) -> str:
-    if value is None:
-        return "-"
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    """A value as one would write it into a file; ``-`` for none."""
+    match value:
+        case None | "" | [] | ():
+            return "-"
+        case bool():
+            return str(value).lower()
+        case float():
+            return f"{value:g}" if value < 1e6 else f"{value:.0f}"
+        case list() | tuple():
+            return ", ".join(map(str, value))
+        case _:
+            return str(value)

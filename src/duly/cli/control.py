@@ -26,6 +26,7 @@ class Control(Protocol):
     def backfill(self, ref: str, body: Body) -> Answer: ...
     def list_changes(self, ref: str, query: Mapping[str, str]) -> Answer: ...
     def list_coming(self, query: Mapping[str, str]) -> Answer: ...
+    def list_late(self, query: Mapping[str, str]) -> Answer: ...
     def stats(self) -> Answer: ...
     def dead_groups(self, query: Mapping[str, str]) -> Answer: ...
     def get_operation(self, id: str) -> Answer: ...
@@ -64,6 +65,11 @@ class StoreControl:
         from duly.api.operations import overlooking
 
         return self._do(overlooking.list_coming(self._app, query))
+
+    def list_late(self, query: Mapping[str, str]) -> Answer:
+        from duly.api.operations import overlooking
+
+        return self._do(overlooking.list_late(self._app, query))
 
     def stats(self) -> Answer:
         from duly.api.operations import overlooking
@@ -122,6 +128,9 @@ class ServerControl:
 
     def list_coming(self, query: Mapping[str, str]) -> Answer:
         return self._client.schedules.coming(**query)  # type: ignore[arg-type]  # texts go into the query as they are
+
+    def list_late(self, query: Mapping[str, str]) -> Answer:
+        return self._client.schedules.late(**query)  # type: ignore[arg-type]  # as above
 
     def stats(self) -> Answer:
         return self._client.schedules.stats()

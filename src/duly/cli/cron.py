@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .failing import Refused
+from .grouping import Group
 from .options import output_options
 from .printing import Sheet, Table, printer
 from .times import local, relative, rfc3339, system_now
@@ -19,7 +20,7 @@ MOST = 1000
 YEAR_MS = 366 * 86_400_000
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Ask a cron expression when it fires, and what it means.
 
@@ -30,7 +31,7 @@ def command() -> None:
 def expression_options(function: Callable[..., None]) -> Callable[..., None]:
     for decorate in reversed((
         click.argument("expression", nargs=-1, required=True),
-        click.option("--timezone", "-z", default="UTC", show_default=True, help="UTC, or an IANA name."),
+        click.option("--timezone", "-z", default="UTC", metavar="ZONE", help="UTC unless said; an IANA name."),
         click.option("--dst-gap", type=click.Choice(["fire_after", "skip"]), help="For a time that does not exist."),
         click.option("--dst-fold", type=click.Choice(["first", "second", "both"]), help="For a time that comes twice."),
         output_options,
@@ -40,7 +41,7 @@ def expression_options(function: Callable[..., None]) -> Callable[..., None]:
 
 
 count_option = click.option(
-    "--count", "-n", type=click.IntRange(1, MOST), default=5, show_default=True, help="How many windows."
+    "--count", "-n", type=click.IntRange(1, MOST), default=5, metavar="N", help="How many windows; 5 unless said."
 )
 
 

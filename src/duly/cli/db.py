@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .failing import Refused
+from .grouping import Group
 from .options import choices_of, common_options, output_options
 from .printing import Sheet, printer
-from .reach import OnServer, find_reach
+from .reach import OnServer, OnStore, find_reach
 
 if TYPE_CHECKING:
     from duly.store.inspection import Inspection
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Set up, upgrade and look at the database."""
 
@@ -31,11 +32,12 @@ def migrate() -> None:
     from duly.config.masking import mask_url
     from duly.runtime.clock import SystemClock
 
-    url = database_url()
+    reach = database()
+    url = reach.url
     before = inspect_store(url)
 
     async def upgrade() -> None:
-        store = open_store(url, SystemClock(), migrate=True)
+        store = open_store(url, SystemClock(), migrate=True, keys=reach.settings.payload_keys)
         try:
             await store.open()
         finally:
@@ -100,12 +102,57 @@ def restored(reason: str | None) -> None:
     show_firing(state, "nothing fires until you choose: `duly resume --all --backlog fire|skip|latest`")
 
 
-def database_url() -> str:
+@command.command()
+@output_options
+@common_options
+def reseal() -> None:
+    """Encrypt anew, with the first of `payload_keys`, all that is not; then the other keys can go. Safe to repeat.
+
+    Every instance must have that key first by now. Nothing waits while it works.
+    """
+    import asyncio
+
+    from duly.app.stores import reseal_store
+
+    reach = database()
+    done = asyncio.run(reseal_store(reach.url, reach.settings.payload_keys))
+    out = printer()
+    value = {"written": done.written, "unreadable": done.unreadable}
+    out.show(value, lambda: Sheet([("written", str(done.written)), ("unreadable", str(done.unreadable))]), names=[])
+    if done.unreadable:
+        raise Refused(f"{done.unreadable} values are sealed with a key that is not in payload_keys", "keep all keys")
+
+
+@command.command()
+@click.argument("name")
+@common_options
+def key(name: str) -> None:
+    """Print a new key for `payload_keys`, under this NAME. Nothing is stored."""
+    from base64 import b64encode
+
+    from duly.core.sealed import KEY_BYTES, read_keys
+    from duly.runtime.chance import Chance
+
+    made = f"{name}:{b64encode(Chance().entropy(KEY_BYTES)).decode()}"
+    try:
+        read_keys([made])
+    except ValueError:
+        raise Refused(
+            f"the name is {name!r}", "expected up to 32 letters, digits, dots, dashes and underscores"
+        ) from None
+    click.echo(made)
+
+
+def database() -> OnStore:
     """The database that this command line means; a server's is the server's own business."""
     reach = find_reach(choices_of(click.get_current_context()))
     if isinstance(reach, OnServer):
         raise Refused("this command works on a database, not on a server", "--database-url says which")
-    return reach.url
+    return reach
+
+
+def database_url() -> str:
+    return database().url
 
 
 def _show(url: str, found: Inspection) -> None:

@@ -57,7 +57,10 @@ def _findings(choices: Choices) -> Iterator[Finding]:
         yield from checkup.check_server(reach.url, reach.key)
     else:
         yield from checkup.check_store(
-            reach.url, grace_ms=round(loaded.settings.catch_up_grace * 1000), issuer=loaded["auth.jwt.issuer"]
+            reach.url,
+            grace_ms=round(loaded.settings.catch_up_grace * 1000),
+            issuer=loaded["auth.jwt.issuer"],
+            sealed_with=loaded.settings.payload_keys,
         )
 
 

@@ -22,7 +22,7 @@ WIDTH = max(len(name) for name in ("schedule.cancelled", "run.completed", "strea
 @click.option("--owner", metavar="ID", help="Only of this owner.")
 @click.option("--tenant", metavar="ID", help="Only of this tenant.")
 @click.option("--after", type=click.IntRange(0), metavar="ID", help="Begin after the event of this id.")
-@click.option("--count", type=click.IntRange(1), help="Stop after so many.")
+@click.option("--count", type=click.IntRange(1), metavar="N", help="Stop after so many.")
 @output_options
 @common_options
 def command(types: tuple[str, ...], after: int | None, count: int | None, **where: str | None) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import re
 from collections.abc import Sequence
 
 import click
@@ -19,6 +21,8 @@ from duly.core.errors import (
     StoreUnavailable,
 )
 
+from .tables import printable
+
 FAILED = 1
 USAGE = 2
 NOT_FOUND = 3
@@ -27,6 +31,8 @@ UNREACHABLE = 69
 NOT_AUTHORISED = 77
 CONFIGURATION = 78
 CTRL_C = 130
+READER_GONE = 141
+"""What a shell says of a command whose reader went away, as in ``duly run list | head -1``: 128 and SIGPIPE."""
 
 _CODES: tuple[tuple[type[DulyError], int], ...] = (
     (Invalid, USAGE),
@@ -39,6 +45,9 @@ _CODES: tuple[tuple[type[DulyError], int], ...] = (
     (NotAuthorised, NOT_AUTHORISED),
     (ConfigurationError, CONFIGURATION),
 )
+
+_ASKED = re.compile(r"^query parameter ([a-z]+) is")
+"""How the API names what it was asked; whoever wrote a command line wrote a flag."""
 
 
 class Refused(click.ClickException):
@@ -59,11 +68,10 @@ def report(error: Exception) -> int:
         click.echo(str(error), err=True)
         return USAGE
     message, advice, code = _explained(error)
-    click.echo(f"duly: {' '.join(message.split())}", err=True)
-    for line in error.lines if isinstance(error, Refused) else ():
-        click.echo(f"      {' '.join(line.split())}", err=True)
-    if advice:
-        click.echo(f"      {' '.join(advice.split())}", err=True)
+    lines = [message, *(error.lines if isinstance(error, Refused) else ()), *([advice] if advice else ())]
+    for at, line in enumerate(lines):
+        # Of a file, a server or a database: what it says must not move the cursor or colour the screen.
+        click.echo(f"{'      ' if at else 'duly: '}{printable(' '.join(line.split()))}", err=True)
     return code
 
 
@@ -83,12 +91,15 @@ def _explained(error: Exception) -> tuple[str, str | None, int]:
         case click.ClickException():
             return error.format_message(), None, error.exit_code
         case DulyError():
-            return error.message, _ADVICE.get(error.code), exit_code(error)
+            return _ASKED.sub(r"--\1 is", error.message), _ADVICE.get(error.code), exit_code(error)
+        case OSError(errno=number) if number in _UNWRITABLE and error.filename is None:
+            return f"the output cannot be written: {error.strerror}", None, FAILED
         case _:
             told = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             return f"something unforeseen happened: {told}", "DULY_DEBUG=1 shows where; please report it", FAILED
 
 
+_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 _ADVICE = {
     "SCHEDULE_JOB_NOT_FOUND": "`duly schedule list` and `duly run list` show what there is",
     "SCHEDULE_REVISION_STALE": "`duly schedule get` shows the newest revision; look, then try again",

@@ -13,7 +13,7 @@ from duly.core.errors import Invalid
 
 from .failing import Refused
 from .formats import Unreadable, read_documents
-from .inputs import read_json, read_text
+from .inputs import later, read_json, read_text
 
 _QUOTED = re.compile(r"'(from|to)'")
 _FIRST_WORD = re.compile(r"(\w+) is ")
@@ -22,7 +22,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 WHEN = (
     click.option("--cron", metavar="EXPR", help="Five fields, or six with seconds first."),
     click.option("--every", metavar="DURATION", help="An interval, such as 30s, 5m, 1h30m or P1D."),
-    click.option("--at", metavar="TIME", help="Once, at an instant, or at a local time of --timezone."),
+    click.option(
+        "--at", metavar="TIME", help="Once: an instant, a local time of --timezone, or how long from now, as 2h."
+    ),
     click.option("--daily", metavar="HH:MM", help="Every day at a local time."),
     click.option("--weekly", metavar="'DAY HH:MM'", help="Every week, such as 'MON 09:00'."),
     click.option("--monthly", metavar="'DAY HH:MM'", help="Every month, such as '15 14:30'."),
@@ -64,8 +66,8 @@ DATES = (
 LIFE = (
     click.option("--name", metavar="TEXT", help="For people; the key unless said."),
     click.option("--description", metavar="TEXT", help="For people."),
-    click.option("--start-at", metavar="TIME", help="No window before this instant."),
-    click.option("--end-at", metavar="TIME", help="No window after this instant."),
+    click.option("--start-at", metavar="TIME", help="No window before this instant, or within this long, as 2h."),
+    click.option("--end-at", metavar="TIME", help="No window after this instant, or later than this long, as 30d."),
     click.option("--max-runs", type=int, metavar="N", help="The end after so many windows."),
     click.option("--pause-after-failures", type=int, metavar="N", help="Pause after so many failed runs in a row."),
     click.option("--tag", "tags", multiple=True, metavar="WORD", help="Repeat it for several."),
@@ -81,10 +83,10 @@ CREATING = (
 )
 
 _PLAIN = {
-    "at": "onceAt", "timezone": "timezone", "anchor": "anchor", "after_completion": "afterCompletion",
+    "timezone": "timezone", "anchor": "anchor", "after_completion": "afterCompletion",
     "on_past": "onPast", "job": "jobType", "workflow": "workflow", "topic": "topic", "max_attempts": "maxAttempts",
     "overlap": "overlapPolicy", "max_queued": "maxQueued", "max_concurrent": "maxConcurrent", "queue": "queue",
-    "priority": "priority", "name": "name", "description": "description", "start_at": "startAt", "end_at": "endAt",
+    "priority": "priority", "name": "name", "description": "description",
     "max_runs": "maxRuns", "pause_after_failures": "pauseAfterFailures", "enabled": "enabled",
     "fire_current_window": "fireCurrentWindow", "fairness_key": "fairnessKey", "cron": "cronExpression",
 }  # fmt: skip
@@ -93,9 +95,11 @@ _NESTED = {
     "catch_up": ("catchUp", "policy"), "owner": ("metadata", "ownerId"), "tenant": ("metadata", "tenantId"),
     "client_request_id": ("metadata", "clientRequestId"),
 }  # fmt: skip
+_MOMENTS = {"at": "onceAt", "start_at": "startAt", "end_at": "endAt"}
 _LISTS = {"tags": "tags", "calendars": "calendars", "exclude": "excludeDates"}
 _FLAGS = {
     "cronExpression": "--cron", "everyMs": "--every", "dailyTime": "--daily", "weeklyTime": "--weekly",
+    "jobType, workflow, topic, target": "--job, --workflow, --topic, --target",
     "monthlyTime": "--monthly", "onceAt": "--at", "afterCompletion": "--after-completion", "jobType": "--job",
     "jobPayload": "--payload", "maxAttempts": "--max-attempts", "delaySeconds": "--retry-delay",
     "timeoutSeconds": "--timeout", "overlapPolicy": "--overlap", "maxQueued": "--max-queued",
@@ -128,6 +132,7 @@ def body_of(flags: dict[str, Any]) -> dict[str, Any]:
     file = given.pop("file", None)
     _at_most_one("timing", [*_NAMED_TIMES, "cron", "every", "at"], given)
     _at_most_one("target", ["job", "workflow", "topic"], given)
+    _at_most_one("target", ["job", "workflow", "target"], given)
     body: dict[str, Any] = read_body(file) if file is not None else {}
     for name, value in given.items():
         _put(body, name, value)
@@ -161,6 +166,8 @@ def named_as(**flags: str) -> Iterator[None]:
 def _put(body: dict[str, Any], name: str, value: Any) -> None:
     if name in _PLAIN:
         body[_PLAIN[name]] = value
+    elif name in _MOMENTS:
+        body[_MOMENTS[name]] = later(_flag(name), value)
     elif name in _NESTED:
         outer, inner = _NESTED[name]
         body[outer] = {**(body.get(outer) or {}), inner: value}
@@ -208,7 +215,11 @@ def _milliseconds(name: str, value: str) -> int:
     try:
         return parse_duration(f"{value}s" if value.isdecimal() else value)
     except Invalid as error:
-        raise Refused(f"--{name.replace('_', '-')}: {error.message}") from error
+        raise Refused(f"{_flag(name)}: {error.message}") from error
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _seconds(name: str, value: str) -> float:

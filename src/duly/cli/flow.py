@@ -18,6 +18,8 @@ class Flow(Protocol):
     def signal_run(self, ref: str, name: str, body: Answer) -> Answer: ...
     def update_run(self, ref: str, name: str, body: Answer) -> Answer: ...
     def get_value(self, ref: str, name: str) -> Answer: ...
+    def publish_event(self, event: str, body: Answer) -> Answer: ...
+    def list_on_event(self) -> Answer: ...
 
 
 class StoreFlow:
@@ -53,6 +55,16 @@ class StoreFlow:
 
         return self._do(workflows.value(self._app, ref, name))
 
+    def publish_event(self, event: str, body: Answer) -> Answer:
+        from duly.api.operations import workflows
+
+        return self._do(workflows.publish(self._app, event, body))
+
+    def list_on_event(self) -> Answer:
+        from duly.api.operations import workflows
+
+        return self._do(workflows.list_on_event(self._app))
+
 
 class ServerFlow:
     """The part of ``ServerBackend`` for workflows."""
@@ -73,3 +85,9 @@ class ServerFlow:
 
     def get_value(self, ref: str, name: str) -> Answer:
         return self._client.workflows.query(ref, name)
+
+    def publish_event(self, event: str, body: Answer) -> Answer:
+        return self._client.workflows.publish(event, **body)
+
+    def list_on_event(self) -> Answer:
+        return self._client.workflows.on_event()

@@ -9,11 +9,25 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .failing import CTRL_C, report
+from .examples import with_examples
+from .failing import CTRL_C, READER_GONE, report
 from .options import Choices
+from .streams import discard_output
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+
+class Group(click.Group):
+    """Lists its commands with all of their first sentence, and gives each its examples."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        command = super().get_command(ctx, cmd_name)
+        return command and with_examples(f"{ctx.info_name} {cmd_name}", command)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self.commands[name].get_short_help_str(200)) for name in sorted(self.commands)])
 
 
 class LazyGroup(click.Group):
@@ -31,7 +45,10 @@ class LazyGroup(click.Group):
             return None
         file, _, name = self._lazy[cmd_name][0].partition(":")
         command: click.Command = getattr(import_module(f"duly.cli.{file}"), name)
-        return command
+        return with_examples(self._path(cmd_name), command)
+
+    def _path(self, cmd_name: str) -> str:
+        return f"{self.name} {cmd_name}"
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         name = args[0]
@@ -64,7 +81,27 @@ def lazy_group(name: str, words: str, lazy: Mapping[str, tuple[str, str]]) -> La
 
 
 class Root(LazyGroup):
-    """``duly`` itself."""
+    """``duly`` itself, whose commands are told in sections."""
+
+    def __init__(self, *args: Any, sections: Mapping[str, Mapping[str, tuple[str, str]]], **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._sections = sections
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        widest = max(map(len, self._lazy))
+        for title, commands in self._sections.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(widest), words) for name, (_, words) in commands.items()])
+
+    def _path(self, cmd_name: str) -> str:
+        return cmd_name
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            discard_output()
+            ctx.exit(READER_GONE)
 
     def main(
         self,

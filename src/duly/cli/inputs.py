@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from .failing import Refused
+from .streams import is_terminal
 
 
 def read_json(flag: str, given: str) -> Any:
@@ -28,7 +29,7 @@ def read_text(flag: str, place: str) -> str:
     """The text of a file, or of stdin for ``-``."""
     try:
         if place == "-":
-            return sys.stdin.read()
+            return sys.stdin.read() if sys.stdin is not None else ""
         with open(place, encoding="utf-8") as file:
             return file.read()
     except OSError as error:
@@ -37,11 +38,46 @@ def read_text(flag: str, place: str) -> str:
         raise Refused(f"{flag}: {place!r} is not text in UTF-8") from error
 
 
+def length_of(flag: str, text: str) -> int:
+    """A length of time, in milliseconds."""
+    from duly.core.errors import DulyError
+    from duly.core.timing import parse_duration
+
+    try:
+        return parse_duration(text)
+    except DulyError:
+        raise Refused(f"{flag} is {text!r}; expected a length such as 90d or 12h") from None
+
+
+def later(flag: str, text: str) -> str:
+    """An instant as it was given, or the end of a length from now (``2h``), by this machine's clock."""
+    return text if _is_instant(text) else _away(flag, text, 1, "from now")
+
+
+def earlier(flag: str, text: str) -> str:
+    """An instant as it was given, or the one that was so long ago (``7d``), by this machine's clock."""
+    return text if _is_instant(text) else _away(flag, text, -1, "ago")
+
+
+def _is_instant(text: str) -> bool:
+    return "-" in text or ":" in text
+
+
+def _away(flag: str, text: str, sign: int, words: str) -> str:
+    from .times import rfc3339, system_now
+
+    try:
+        return rfc3339(system_now() + sign * length_of(flag, text))
+    except Refused:
+        instant = "an instant such as 2027-03-15T14:00:00Z"
+        raise Refused(f"{flag} is {text!r}; expected {instant}, or a length {words}, such as 2h or 7d") from None
+
+
 def confirm(question: str, *, yes: bool) -> None:
     """Ask before what cannot be undone: on a terminal by a question, elsewhere by ``--yes``."""
     if yes:
         return
-    if not sys.stdin.isatty():
+    if not is_terminal(sys.stdin):
         raise Refused(f"{question} Nobody is there to ask", "--yes says that it is meant")
     if not click.confirm(question, err=True):
         raise Refused("nothing was changed", code=1)

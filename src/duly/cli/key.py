@@ -8,11 +8,12 @@ from typing import Any
 import click
 
 from .backend import Answer, backend
-from .failing import Refused
-from .inputs import confirm
+from .grouping import Group
+from .inputs import confirm, later, length_of
 from .options import common_options, output_options
 from .printing import Sheet, Table, printer
-from .times import instant_ms, local, relative, rfc3339, system_now
+from .tables import Cell
+from .times import instant_ms, moment_cell, relative, system_now
 
 ONCE = "this key is shown now and never again; keep it where secrets are kept"
 _QUOTAS = {
@@ -24,7 +25,7 @@ _QUOTAS = {
 _expires = click.option("--expires", metavar="90d|INSTANT", help="When it ends: in a while, or at an instant.")
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Make, rotate and revoke the keys that callers of the API send.
 
@@ -39,6 +40,7 @@ def command() -> None:
 @click.option(
     "--scopes", metavar="LIST", help="Some of read,write,trigger,admin, or worker alone; the first three if none."
 )
+@click.option("--queues", metavar="LIST", help="The queues that a worker's key may claim from; all if not said.")
 @_expires
 @click.option("--max-schedules", type=int, metavar="N", help="How many schedules the owner may have.")
 @click.option("--min-interval-ms", type=int, metavar="N", help="The least time between two fires.")
@@ -47,18 +49,30 @@ def command() -> None:
 @output_options
 @common_options
 def create(
-    name: str, owner: str | None, tenant: str | None, scopes: str | None, expires: str | None, **quotas: int | None
+    name: str,
+    owner: str | None,
+    tenant: str | None,
+    scopes: str | None,
+    queues: str | None,
+    expires: str | None,
+    **quotas: int | None,
 ) -> None:
     """Make a key, and print it once.
 
     \b
     duly key create --name ops --scopes admin
     duly key create --name u42-app --owner user-42 --expires 365d
-    duly key create --name remote-worker --scopes worker
+    duly key create --name remote-worker --scopes worker --queues mail,reports
     """
-    body: dict[str, Any] = {"name": name, "owner": owner, "tenant": tenant, "expiresAt": _end(expires)}
-    if scopes is not None:
-        body["scopes"] = [word.strip() for word in scopes.split(",") if word.strip()]
+    body: dict[str, Any] = {
+        "name": name,
+        "owner": owner,
+        "tenant": tenant,
+        "expiresAt": None if expires is None else later("--expires", expires),
+    }
+    for word, given in (("scopes", scopes), ("queues", queues)):
+        if given is not None:
+            body[word] = [part.strip() for part in given.split(",") if part.strip()]
     bounds = {_QUOTAS[word]: value for word, value in quotas.items() if value is not None}
     if bounds:
         body["quotas"] = bounds
@@ -86,7 +100,7 @@ def list_() -> None:
 @common_options
 def rotate(id: str, keep: str, expires: str | None) -> None:
     """Make another key with the rights of the key ID, and print it once; the old one goes on for a while."""
-    body: dict[str, Any] = {"keepSeconds": round(_length(keep, "--keep") / 1000)}
+    body: dict[str, Any] = {"keepSeconds": round(length_of("--keep", keep) / 1000)}
     end = _end(expires)
     if end is not None:
         body["expiresAt"] = end
@@ -97,7 +111,7 @@ def rotate(id: str, keep: str, expires: str | None) -> None:
 
 @command.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @output_options
 @common_options
 def revoke(ids: tuple[str, ...], yes: bool) -> None:
@@ -113,26 +127,14 @@ def revoke(ids: tuple[str, ...], yes: bool) -> None:
 def _show_made(made: Answer) -> None:
     out = printer()
     whose = f", owner {made['owner']}" if made["owner"] else ""
-    out.say(f"made key {made['id']} ({made['name']}), scopes {', '.join(made['scopes'])}{whose}")
+    only = f", queues {', '.join(made['queues'])}" if made["queues"] else ""
+    out.say(f"made key {made['id']} ({made['name']}), scopes {', '.join(made['scopes'])}{only}{whose}")
     out.say(ONCE)
     out.show(made, lambda: Sheet([], [made["key"]]), names=[made["key"]])
 
 
-def _length(text: str, flag: str) -> int:
-    from duly.core.errors import DulyError
-    from duly.core.timing import parse_duration
-
-    try:
-        return parse_duration(text)
-    except DulyError:
-        raise Refused(f"{flag} is {text!r}; expected a length such as 90d or 12h") from None
-
-
-def _end(text: str | None) -> str | None:
-    """An instant as it is, or the end of a length from now."""
-    if text is None or "-" in text or ":" in text:
-        return text
-    return rfc3339(system_now() + _length(text, "--expires"))
+def _end(expires: str | None) -> str | None:
+    return None if expires is None else later("--expires", expires)
 
 
 def _table(keys: Sequence[Answer]) -> Table:
@@ -145,11 +147,12 @@ def _table(keys: Sequence[Answer]) -> Table:
             item["tenant"] or "",
             ",".join(item["scopes"]),
             _state(item, now),
-            _moment(item["lastUsedAt"], now) or "never",
+            moment_cell(item["lastUsedAt"], "UTC", now) if item["lastUsedAt"] else "never",
         ]
         for item in keys
     ]
-    return Table(["ID", "NAME", "OWNER", "TENANT", "SCOPES", "STATE", "LAST USED (UTC)"], rows, empty="no keys")
+    head = ["ID", "NAME", "OWNER", "TENANT", "SCOPES", "STATE", Cell("LAST USED (UTC)", "LAST USED")]
+    return Table(head, rows, empty="no keys", spare=(2, 3))
 
 
 def _state(key: Answer, now: int) -> str:
@@ -159,10 +162,3 @@ def _state(key: Answer, now: int) -> str:
         return "good"
     end = instant_ms(key["expiresAt"])
     return f"{'good, ends' if end > now else 'expired'} {relative(end, now)}"
-
-
-def _moment(text: str | None, now: int) -> str:
-    if text is None:
-        return ""
-    at = instant_ms(text)
-    return f"{local(at, 'UTC', offset=False)} ({relative(at, now)})"

@@ -57,7 +57,8 @@ class StoreBackend(StoreControl, StoreFlow, StoreHooks):
         if not has_schema(self._url):
             raise Refused(
                 f"there is no duly database at {mask_url(self._url)}",
-                "--database-url, or DULY_DATABASE_URL, says where it is; `duly db migrate` makes a new one",
+                "--database-url, or DULY_DATABASE_URL, says where it is; --server, or DULY_API_URL, asks a running"
+                " `duly serve` instead; `duly db migrate` makes a new one",
                 code=CONFIGURATION,
             )
         try:

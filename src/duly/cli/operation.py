@@ -5,18 +5,19 @@ from __future__ import annotations
 import click
 
 from .backend import backend, take
+from .grouping import Group
 from .operations import operation_table, show_operation
 from .options import common_options, output_options
 from .printing import printer
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Look at work in many steps: changes of many schedules, backfills, purges, the switch of the fleet."""
 
 
 @command.command(name="list")
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="At most so many.")
+@click.option("--limit", type=click.IntRange(1), default=20, metavar="N", help="At most so many; 20 unless said.")
 @click.option("--all", "everything", is_flag=True, help="All of them.")
 @output_options
 @common_options

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from .control import Answer
 from .printing import Printer, Sheet, Table, printer
-from .tables import lay_out
-from .times import instant_ms, local, relative, system_now
+from .tables import Cell, lay_out
+from .times import moment, moment_cell, system_now
 
 TOLD = 20
 """How many refused schedules are shown one by one."""
@@ -44,12 +44,12 @@ def operation_table(operations: Sequence[Answer]) -> Table:
             item["kind"],
             item["status"],
             _progress(item),
-            _moment(item["createdAt"], now),
+            moment_cell(item["createdAt"], "UTC", now),
             item["createdBy"] or "",
         ]
         for item in operations
     ]
-    head = ["ID", "KIND", "STATUS", "PROGRESS", "BEGUN (UTC)", "BY"]
+    head = ["ID", "KIND", "STATUS", "PROGRESS", Cell("BEGUN (UTC)", "BEGUN"), "BY"]
     return Table(head, rows, marked=2, empty="no operations")
 
 
@@ -62,9 +62,9 @@ def operation_sheet(operation: Answer, now: int) -> Sheet:
         *((name, _text(value)) for name, value in operation["arguments"].items()),
         ("progress", _progress(operation)),
         ("error", operation["error"]),
-        ("begun", _moment(operation["createdAt"], now)),
+        ("begun", moment(operation["createdAt"], "UTC", now)),
         ("by", operation["createdBy"]),
-        ("ended", _moment(operation["finishedAt"], now) if operation["finishedAt"] else None),
+        ("ended", moment(operation["finishedAt"], "UTC", now) if operation["finishedAt"] else None),
     ]
     told = operation.get("items") or []
     below: list[str] = []
@@ -93,8 +93,3 @@ def _text(value: object) -> str:
     if isinstance(value, list):
         return f"{len(value)}"
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _moment(text: str, now: int) -> str:
-    at = instant_ms(text)
-    return f"{local(at, 'UTC', offset=False)} ({relative(at, now)})"

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    from duly.app import Duly
 
 FORMATS = ("table", "json", "yaml", "name")
 
@@ -28,6 +31,8 @@ class Choices:
     output: str = "table"
     quiet: bool = False
     debug: bool = False
+    own: Callable[[], Duly] | None = None
+    """Makes the app of the program that this command line is a part of, where neither an app nor a server was named."""
 
 
 def choices_of(ctx: click.Context) -> Choices:

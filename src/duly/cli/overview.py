@@ -1,4 +1,4 @@
-"""``duly upcoming`` and ``duly stats``: what fires next of all schedules, and how it all fares."""
+"""``duly upcoming``, ``duly late`` and ``duly stats``: what fires next, what should have, and how it all fares."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .times import instant_ms, local, relative, system_now
 @click.command()
 @click.option("--owner", metavar="ID", help="Only those of this owner.")
 @click.option("--tenant", metavar="ID", help="Only those of this tenant.")
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="At most so many.")
+@click.option("--limit", type=click.IntRange(1), default=20, metavar="N", help="At most so many; 20 unless said.")
 @output_options
 @common_options
 def upcoming(limit: int, **filters: str | None) -> None:
@@ -26,6 +26,21 @@ def upcoming(limit: int, **filters: str | None) -> None:
         found = take(reach.list_coming, query, limit)
     items = found["items"]
     printer().show(found, lambda: coming_table(items), names=[item["key"] for item in items])
+
+
+@click.command()
+@click.option("--owner", metavar="ID", help="Only those of this owner.")
+@click.option("--tenant", metavar="ID", help="Only those of this tenant.")
+@click.option("--limit", type=click.IntRange(1), default=20, metavar="N", help="At most so many; 20 unless said.")
+@output_options
+@common_options
+def late(limit: int, **filters: str | None) -> None:
+    """Show which schedules should have fired and did not: how late each is, and how many windows it owes."""
+    query = {name: value for name, value in filters.items() if value is not None}
+    with backend() as reach:
+        found = take(reach.list_late, query, limit)
+    items = found["items"]
+    printer().show(found, lambda: late_table(items), names=[item["key"] for item in items])
 
 
 @click.command()
@@ -54,6 +69,22 @@ def coming_table(items: list[Answer]) -> Table:
     ]
     head = ["KEY", "HEALTH", "FIRES", "FROM NOW", "WHAT", *(["NOTE"] if noted else [])]
     return Table(head, rows, marked=1, empty="nothing is to fire")
+
+
+def late_table(items: list[Answer]) -> Table:
+    now = system_now()
+    rows = [
+        [
+            item["key"],
+            item["health"].replace("_", " "),
+            local(instant_ms(item["fireAt"]), item["timezone"]),
+            relative(instant_ms(item["fireAt"]), now),
+            "1 window" if item["windowsOwed"] == 1 else f"{item['windowsOwed']} windows",
+            item["jobType"],
+        ]
+        for item in items
+    ]
+    return Table(["KEY", "HEALTH", "SHOULD HAVE FIRED", "AGO", "OWES", "WHAT"], rows, marked=1, empty="nothing is late")
 
 
 def stats_sheet(found: Answer) -> Sheet:

@@ -10,10 +10,11 @@ from typing import Any
 import click
 
 from .options import choices_of
-from .tables import lay_out, pairs
+from .streams import is_terminal
+from .tables import lay_out, pairs, printable
 
 COLOURS = {
-    "ok": "green", "completed": "green", "on_time": "green",
+    "ok": "green", "completed": "green", "on": "green", "on_time": "green",
     "warn": "yellow", "paused": "yellow", "late": "yellow", "skipped": "yellow", "cancelled": "yellow",
     "fail": "red", "failed": "red", "overdue": "red",
     "created": "green", "changed": "cyan", "orphaned": "yellow", "deleted": "red",
@@ -24,12 +25,16 @@ COLOURS = {
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows for people; ``marked`` is the column whose words have colours."""
+    """Rows for people.
+
+    ``marked`` is the column whose words have colours; ``spare`` are those that a narrow terminal does without.
+    """
 
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
     marked: int | None = None
     empty: str = "nothing to show"
+    spare: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,20 +70,25 @@ class Printer:
     def say(self, words: str) -> None:
         """Tell a person something on stderr."""
         if not self._quiet:
-            click.echo(words, err=True)
+            click.echo("\n".join(map(printable, words.split("\n"))), err=True)
 
     def _view(self, view: Table | Sheet) -> None:
         if isinstance(view, Sheet):
-            for line in (*pairs(view.rows), *view.below):
+            for line in (*pairs(view.rows, _coloured_value), *view.below):
                 click.echo(line)
             return
         if not view.rows:
-            self.say(view.empty)
+            if view.empty:
+                self.say(view.empty)
             return
-        lines = lay_out(view.head, view.rows, _width())
-        click.echo(click.style(lines[0], bold=True))
-        for line, row in zip(lines[1:], view.rows, strict=True):
-            click.echo(_coloured(line, row[view.marked]) if view.marked is not None else line)
+
+        def paint(cell: str, row: int, column: int) -> str:
+            return _coloured(cell, view.rows[row][column]) if column == view.marked else cell
+
+        head, *lines = lay_out(view.head, view.rows, _width(), paint, view.spare)
+        click.echo(click.style(head, bold=True))
+        for line in lines:
+            click.echo(line)
 
 
 def to_json(value: Any) -> str:
@@ -104,13 +114,19 @@ def printer() -> Printer:
 
 def _width() -> int | None:
     """The terminal's width; None where nobody looks, so that nothing is cut off in a pipe."""
-    if not sys.stdout.isatty():
+    if not is_terminal(sys.stdout):
         return None
     import shutil
 
     return shutil.get_terminal_size().columns
 
 
-def _coloured(line: str, word: str) -> str:
-    colour = COLOURS.get(word.partition(" ")[0])
-    return line.replace(word, click.style(word, fg=colour), 1) if colour else line
+def _coloured(cell: str, words: str) -> str:
+    """What stands in a cell, in the colour of the words that it was made of."""
+    colour = COLOURS.get(words.partition(" ")[0])
+    text = cell.rstrip()
+    return click.style(text, fg=colour) + cell[len(text) :] if colour else cell
+
+
+def _coloured_value(name: str, value: str) -> str:
+    return _coloured(value, value) if name == "status" else value

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from .backend import backend
+from .grouping import Group
 from .options import common_options, output_options
 from .printing import Sheet, Table, printer
 from .times import in_words, instant_ms, local, relative, system_now
@@ -41,7 +42,7 @@ def _rate(ctx: click.Context, parameter: click.Parameter, value: str | None) -> 
     return {"limit": int(found[1]), "periodMs": int(found[2] or 1) * _UNITS[found[3]]}
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Limit, pause and look at queues. Any name is a queue; one that nobody set up has no limits."""
 

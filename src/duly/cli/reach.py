@@ -41,16 +41,31 @@ def find_reach(choices: Choices) -> OnStore | OnServer:
         raise Refused(f"--server and {other} were both given; expected one place to work on")
     loaded = load_config(choices)
     if choices.server is not None or (
-        choices.database_url is None and choices.app is None and loaded.chosen("api.url")
+        choices.database_url is None and not names_app(choices) and loaded.chosen("api.url")
     ):
         return OnServer(loaded["api.url"], loaded["api.key"])
-    if choices.app is None:
+    if not names_app(choices):
         return OnStore(loaded.database_url, loaded.settings)
-    from duly.app.finding import find_app
     from duly.app.serving import prepare
 
-    app = prepare(find_app(choices.app), loaded)
+    app = prepare(named_app(choices), loaded)
     return OnStore(app.url, app.settings, app)
+
+
+def names_app(choices: Choices) -> bool:
+    """Whether there is an app to work with: one that ``--app`` names, or that of the program around."""
+    return choices.app is not None or choices.own is not None
+
+
+def named_app(choices: Choices, spec: str | None = None) -> Duly:
+    """That app; ``spec`` is what the command's own ``--app`` says."""
+    from duly.app.finding import find_app
+
+    name = spec or choices.app
+    if name is None:
+        assert choices.own is not None
+        return choices.own()
+    return find_app(name)
 
 
 def load_config(choices: Choices) -> Loaded:

@@ -7,6 +7,7 @@ import click
 from .backend import backend, take
 from .dead import acknowledge, dead_filters, dead_query, redrive
 from .failing import Refused
+from .grouping import Group
 from .options import common_options, output_options
 from .printing import printer
 from .runs import run_table, show_run
@@ -24,7 +25,7 @@ STATUSES = (
 )
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Look at runs, cancel them, and redrive those that failed for good. A run is named by its id or its window key."""
 
@@ -38,9 +39,10 @@ command.add_command(acknowledge)
 @click.option("--dead", is_flag=True, help="Only those that failed for good, and nobody redrove or acknowledged yet.")
 @click.option("--status", type=click.Choice(STATUSES), help="Only those in this status.")
 @click.option("--workflow", metavar="NAME", help="Only those of this workflow.")
+@click.option("--owner", metavar="ID", help="Only those of this owner.")
 @click.option("--tag", metavar="TAG", help="Only workflows with this tag (or with all of several, with commas).")
 @click.option("--attr", metavar="NAME:VALUE", help="Only workflows with this attribute: customer:ann, amount:gte:5.")
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="At most so many.")
+@click.option("--limit", type=click.IntRange(1), default=20, metavar="N", help="At most so many; 20 unless said.")
 @click.option("--all", "everything", is_flag=True, help="All of them.")
 @output_options
 @common_options
@@ -50,14 +52,15 @@ def list_(
     limit: int,
     everything: bool,
     workflow: str | None,
+    owner: str | None,
     tag: str | None,
     attr: str | None,
     **flags: str | None,
 ) -> None:
     """List runs, newest first."""
-    own = {"status": status, "workflow": workflow, "tag": tag, "attr": attr}
+    own = {"status": status, "workflow": workflow, "owner": owner, "tag": tag, "attr": attr}
     given = {name: value for name, value in own.items() if value is not None}
-    only_dead = [f"--{name}" for name in ("queue", "tenant", "error") if flags[name] is not None]
+    only_dead = [f"--{name}" for name in ("queue", "error") if flags[name] is not None]
     if only_dead and not dead:
         raise Refused(f"{only_dead[0]} narrows dead letters only", "add --dead")
     if dead and status is not None:

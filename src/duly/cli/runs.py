@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from .printing import Sheet, Table, printer
-from .tables import lay_out
-from .times import in_words, instant_ms, local, relative, system_now
+from .tables import Cell, lay_out
+from .times import in_words, moment, moment_cell, system_now
 
 Answer = dict[str, Any]
+KIND, TRY, TOOK = 3, 5, 6
 
 
 def show_run(run: Answer, words: str | None = None) -> None:
@@ -28,21 +29,22 @@ def run_table(runs: Sequence[Answer], empty: str) -> Table:
             item["status"],
             name_of(item),
             item["kind"],
-            _moment(item["scheduledAt"], now),
+            moment_cell(item["scheduledAt"], "UTC", now),
             f"{item['attemptNumber']}/{item['maxAttempts']}" if item["maxAttempts"] else "-",
             _took(item["durationMs"]),
-            item["reasonDetail"] or item["reason"] or _first_line(item["errorMessage"]),
+            _why(item),
         ]
         for item in runs
     ]
-    return Table(["ID", "STATUS", "JOB", "KIND", "SCHEDULED (UTC)", "TRY", "TOOK", "WHY"], rows, marked=1, empty=empty)
+    head = ["ID", "STATUS", "JOB", "KIND", Cell("SCHEDULED (UTC)", "SCHEDULED"), "TRY", "TOOK", "WHY"]
+    return Table(head, rows, marked=1, empty=empty, spare=(KIND, TOOK, TRY))
 
 
 def run_sheet(run: Answer, now: int) -> Sheet:
     """Everything that is worth a line."""
 
     def at(name: str) -> str | None:
-        return _moment(run[name], now) if run[name] else None
+        return moment(run[name], "UTC", now) if run[name] else None
 
     rows: list[tuple[str, str | None]] = [
         ("id", run["id"]),
@@ -87,7 +89,7 @@ def _attempts(run: Answer, now: int) -> list[str]:
         [
             str(one["attemptNumber"]),
             one["outcome"],
-            _moment(one["startedAt"], now) if one["startedAt"] else "",
+            moment_cell(one["startedAt"], "UTC", now) if one["startedAt"] else "",
             one["instance"] or "",
             _first_line(one["errorMessage"]),
         ]
@@ -96,9 +98,13 @@ def _attempts(run: Answer, now: int) -> list[str]:
     return ["", *lay_out(["TRY", "OUTCOME", "STARTED (UTC)", "INSTANCE", "ERROR"], rows, None)]
 
 
-def _moment(text: str, now: int) -> str:
-    at = instant_ms(text)
-    return f"{local(at, 'UTC', offset=False)} ({relative(at, now)})"
+def _why(run: Answer) -> str:
+    """Why a run did not run, or ended as it did; for a row that stands for several windows, for how many."""
+    error = _first_line(run["errorMessage"])
+    why = str(run["reasonDetail"] or run["reason"] or error)
+    if run["windowCount"] and run["windowCount"] > 1:
+        return f"{why} ({run['windowCount']} windows)"
+    return f"{why}: {error}" if error and error not in why else why
 
 
 def _took(ms: int | None) -> str:

@@ -14,6 +14,8 @@ from duly.core.errors import ConfigurationError
 
 from .failing import UNREACHABLE, Refused
 from .options import Choices, choices_of
+from .reach import named_app, names_app
+from .streams import is_terminal
 
 if TYPE_CHECKING:
     import socket
@@ -96,27 +98,25 @@ def _log(loaded: Loaded) -> None:
     from duly.engine.instance import own_name
     from duly.telemetry.logs import configure
 
-    colour = wants_colour(sys.stderr.isatty())
+    colour = wants_colour(is_terminal(sys.stderr))
     configure(loaded["log.level"], loaded["log.format"], colour=colour, worker_id=own_name())
 
 
 def _work_for(choices: Choices, flags: dict[str, Any]) -> int:
     """Work for a server until a signal; the app's own store is never opened."""
-    from duly.app.finding import find_app
     from duly.app.remote_worker import RemoteWorker
     from duly.config import load
 
-    spec = flags["app"] or choices.app
     if flags["database_url"] or choices.database_url:
         raise Refused("--server and --database-url were both given; expected one place to work for")
-    if not spec:
+    if not flags["app"] and not names_app(choices):
         raise Refused("--server needs --app MODULE:APP: the jobs that are to run here")
     named = {"log.level": flags["log_level"], "log.format": flags["log_format"], "api.key": choices.token}
     loaded = load({**named, "api.url": choices.server}, config=flags["config"] or choices.config)
     _log(loaded)
     for warning in loaded.warnings:
         click.echo(f"duly: {warning}", err=True)
-    app = find_app(spec)
+    app = named_app(choices, flags["app"])
     settings = app._given_settings or loaded.settings
     RemoteWorker(loaded["api.url"], app, key=loaded["api.key"], settings=settings).run()
     return 0
@@ -125,7 +125,6 @@ def _work_for(choices: Choices, flags: dict[str, Any]) -> int:
 def _serve(choices: Choices, flags: dict[str, Any]) -> int:
     """Read the configuration, refuse what cannot work, then serve; answers the exit code."""
     from duly.app.demo import add_demo
-    from duly.app.finding import find_app
     from duly.app.serving import make_app, prepare
     from duly.config import load
 
@@ -144,11 +143,12 @@ def _serve(choices: Choices, flags: dict[str, Any]) -> int:
     for warning in loaded.warnings:
         click.echo(f"duly: {warning}", err=True)
     roles = loaded["roles"]
-    insecure, spec = flags.get("insecure", False), flags["app"] or choices.app
+    insecure = flags.get("insecure", False)
+    has_app = bool(flags["app"]) or names_app(choices)
 
     @cache
     def made() -> Duly:
-        return prepare(find_app(spec), loaded) if spec else make_app(loaded)
+        return prepare(named_app(choices, flags["app"]), loaded) if has_app else make_app(loaded)
 
     listener, url = _listen(loaded, made, insecure=insecure) if "api" in roles else (None, None)
     app = made()

@@ -9,6 +9,8 @@ import socket
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import click
@@ -157,22 +159,26 @@ class _Process:
         from duly.api.auth.guard import Guard
         from duly.api.auth.metrics import PATH, GuardedMetrics
         from duly.api.hosts import Hosts
-        from duly.dashboard.application import dashboard_routes, make_desk
+        from duly.dashboard.application import dashboard_routes, make_desk, missing
 
         hosts, callers = self._plan.hosts, self._plan.callers
         guard = Guard(self._app, None if callers is None else callers.policy)
         routes: list[BaseRoute] = []
+        desk = None
         if callers is not None and not callers.open_metrics and self._health is not None:
             routes.append(Route(PATH, GuardedMetrics(self._health, guard)))
         if callers is None or callers.dashboard:
             secret = None if callers is None else callers.session_secret
-            routes += dashboard_routes(make_desk(self._app, guard, secret=secret))
+            desk = make_desk(self._app, guard, secret=secret)
+            routes += dashboard_routes(desk)
+            Thread(target=desk.renderer.compile_all, name="duly-templates", daemon=True).start()
         return application(
             self._app,
             hosts=None if hosts is None else Hosts(hosts),
             guard=guard,
             cors=None if callers is None else Cors(callers.origins),
             routes=routes,
+            missing=None if desk is None else partial(missing, desk),
         )
 
     async def _who(self) -> str:

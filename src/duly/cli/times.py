@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from .tables import Cell
+
 _UNITS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s"))
-_FAR = 60 * 86_400_000
+_FAR, _VERY_FAR = 60 * 86_400_000, 2 * 365 * 86_400_000
 
 
 def relative(at_ms: int, now_ms: int) -> str:
@@ -21,6 +23,8 @@ def in_words(length_ms: int) -> str:
     """A length of time in its two greatest units while the greater is small: "1 h 5 min", "3 d", "250 ms"."""
     if length_ms < 1000:
         return f"{length_ms} ms"
+    if length_ms >= _VERY_FAR:
+        return f"{length_ms // (365 * 86_400_000)} years"
     if length_ms >= _FAR:
         return f"{length_ms // 86_400_000} d"
     for place, (unit_ms, unit) in enumerate(_UNITS):
@@ -50,6 +54,19 @@ def local(at_ms: int, zone: str, *, offset: bool = True) -> str:
     shown = to_datetime((at_ms // 1000 + ahead) * 1000)
     text = shown.strftime("%Y-%m-%d %H:%M:%S" if shown.second else "%Y-%m-%d %H:%M")
     return f"{text} {offset_text(ahead)}" if offset else text
+
+
+def moment(text: str, zone: str, now_ms: int) -> str:
+    """An instant as the clocks of a zone show it, with their offset, and how far it is from now."""
+    at = instant_ms(text)
+    return f"{local(at, zone)} ({relative(at, now_ms)})"
+
+
+def moment_cell(text: str, zone: str, now_ms: int) -> Cell:
+    """An instant for a table that says elsewhere in which zone it is; in brief, how far it is from now."""
+    at = instant_ms(text)
+    away = relative(at, now_ms)
+    return Cell(f"{local(at, zone, offset=False)} ({away})", away)
 
 
 def rfc3339(at_ms: int, zone: str | None = None) -> str:

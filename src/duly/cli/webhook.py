@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from .backend import Answer, backend, take
+from .grouping import Group
 from .inputs import confirm
 from .options import common_options, output_options
 from .printing import Sheet, Table, printer
@@ -20,7 +21,7 @@ _job = click.option("--job", metavar="NAME", help="Only of this job.")
 _description = click.option("--description", metavar="TEXT", help="For people.")
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Tell URLs of what happens, signed, and ping one for as long as a schedule is well."""
 
@@ -138,7 +139,7 @@ def test(id: str) -> None:
 
 @command.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @output_options
 @common_options
 def delete(ids: tuple[str, ...], yes: bool) -> None:

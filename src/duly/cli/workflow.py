@@ -9,6 +9,7 @@ import click
 
 from .backend import backend
 from .flags import named_as
+from .grouping import Group
 from .inputs import read_json
 from .options import common_options, output_options
 from .printing import Table, printer
@@ -20,7 +21,7 @@ Answer = dict[str, Any]
 _VALUE = "JSON|@FILE|-"
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Start workflows, send them signals and updates, ask what they show, look at their steps.
 
@@ -117,7 +118,40 @@ def steps(ref: str) -> None:
     with backend() as reach:
         found = reach.list_steps(ref)
     items = found["items"]
-    printer().show(found, lambda: step_table(items), names=[item["id"] for item in items])
+    out = printer()
+    if found["warning"]:
+        out.say(f"warning: {found['warning']}")
+    out.show(found, lambda: step_table(items), names=[item["id"] for item in items])
+
+
+@command.command()
+@click.argument("event")
+@click.option("--payload", metavar=_VALUE, help="What is told; null if absent.")
+@click.option("--id", "id_", metavar="ID", help="Your own id for it: published again, it is the same event.")
+@output_options
+@common_options
+def publish(event: str, payload: str | None, id_: str | None) -> None:
+    """Publish EVENT: tell the runs that wait for it, start what is declared for it."""
+    body = _said(payload) | ({} if id_ is None else {"id": id_})
+    with named_as(payload="--payload", id="--id"), backend() as reach:
+        done = reach.publish_event(event, body)
+    out = printer()
+    found = f"told {done['told']}, started or added to {len(done['runs'])}"
+    out.say(f"event {event}: {'published before, nothing was done' if done['repeated'] else found}")
+    out.show(done, lambda: Table(["RUN"], [[run] for run in done["runs"]]), names=done["runs"])
+
+
+@command.command()
+@output_options
+@common_options
+def events() -> None:
+    """List which jobs and workflows events start."""
+    with backend() as reach:
+        found = reach.list_on_event()
+    rows = [[one["event"], one["workflow"] or one["jobType"], one["queue"], _gathers(one)] for one in found["items"]]
+    head = ["EVENT", "STARTS", "QUEUE", "WHEN"]
+    empty = "no event starts anything: no app has declared on_event"
+    printer().show(found, lambda: Table(head, rows, empty=empty), names=[row[1] for row in rows])
 
 
 @command.command()
@@ -157,6 +191,15 @@ def step_table(steps: list[Answer]) -> Table:
     ]
     head = ["AT", "STATUS", "KIND", "NAME", "TRY", "WHEN", "RESULT"]
     return Table(head, rows, marked=1, empty="nothing is recorded: no worker has begun it, or it is not of a workflow")
+
+
+def _gathers(handler: Answer) -> str:
+    if handler["debounceMs"] is not None:
+        latest = f", or {handler['withinMs']} ms after the first" if handler["withinMs"] is not None else ""
+        return f"when quiet for {handler['debounceMs']} ms{latest}"
+    if handler["batch"] is not None:
+        return f"{handler['batch']} at a time, or {handler['withinMs']} ms after the first"
+    return "at once"
 
 
 def _said(payload: str | None) -> Answer:

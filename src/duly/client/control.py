@@ -98,6 +98,13 @@ class BulkSchedules(Generic[R]):
         query = {"tenant": tenant, "owner": owner, "limit": limit, "cursor": cursor}
         return self._send(get(f"{API}/upcoming", query))
 
+    def late(
+        self, *, tenant: str | None = None, owner: str | None = None, limit: int = 50, cursor: str | None = None
+    ) -> R:
+        """One page of the schedules that should have fired and did not, the latest first."""
+        query = {"tenant": tenant, "owner": owner, "limit": limit, "cursor": cursor}
+        return self._send(get(f"{API}/late", query))
+
     def stats(self) -> R:
         """How it all fares: what is due, late, running, waiting and dead, and what was done lately."""
         return self._send(get(f"{API}/stats"))

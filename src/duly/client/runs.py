@@ -59,16 +59,19 @@ class Runs(Generic[R]):
         job: str | None = None,
         workflow: str | None = None,
         status: str | None = None,
+        owner: str | None = None,
+        tenant: str | None = None,
         tags: Sequence[str] = (),
         attributes: Mapping[str, Any] | Sequence[Wanted] = (),
         limit: int = 50,
         cursor: str | None = None,
     ) -> R:
-        """One page, newest first, without payloads and results.
+        """One page, newest first, without payloads and long results.
 
         ``tags`` and ``attributes`` are of workflows: ``{"customer": "ann", "amount": ("gte", 5)}``; all must fit.
         """
         query: dict[str, Any] = {"scheduleId": schedule, "jobType": job, "workflow": workflow, "status": status}
+        query |= {"owner": owner, "tenant": tenant}
         query |= {"tag": ",".join(tags) or None, "attr": write_attributes(attributes) or None}
         return self._send(get(f"{API}/runs", query | {"limit": limit, "cursor": cursor}))
 
@@ -87,6 +90,24 @@ class Runs(Generic[R]):
         """
         body = {"compensate": True} if compensate else None
         return self._send(post(path_of("runs", ref, "cancel"), body, repeatable=True))
+
+    def started(self, id: str, fence: int) -> R:
+        """Tell that the receiver of a delivered run (``expect: ack``) has begun; its time counts from then.
+
+        ``fence`` is the one that came with the message. An older one, or one that comes too late, raises LeaseLost.
+        """
+        return self._answer(id, "started", {"fence": fence})
+
+    def completed(self, id: str, fence: int, result: Any = UNSET) -> R:
+        """Tell that the receiver of a delivered run did it, and what came of it. Twice is fine."""
+        return self._answer(id, "completed", {"fence": fence} | ({} if result is UNSET else {"result": result}))
+
+    def failed(self, id: str, fence: int, error: str, *, fatal: bool = False) -> R:
+        """Tell that the receiver of a delivered run failed: it is delivered again by its policy, unless ``fatal``."""
+        return self._answer(id, "failed", {"fence": fence, "error": error, "fatal": fatal})
+
+    def _answer(self, id: str, verb: str, body: Mapping[str, Any]) -> R:
+        return self._send(post(path_of("runs", id, verb), body, repeatable=True))
 
     def dead(self, *, limit: int = 50, cursor: str | None = None, **filters: Unpack[DeadFilters]) -> R:
         """One page of the dead letters, newest first, without payloads."""

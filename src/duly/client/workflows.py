@@ -43,6 +43,15 @@ class Workflows(Generic[R]):
         """What a run shows under a name."""
         return self._send(get(_named(ref, "values", name)))
 
+    def publish(self, event: str, payload: Any = UNSET, *, id: str | None = None) -> R:
+        """Tell all who wait for an event, and start what is declared for it; with an ``id``, once."""
+        body = {**_said(payload=payload), **given(id=id)}
+        return self._send(post(path_of("events", event), body, repeatable=id is not None))
+
+    def on_event(self) -> R:
+        """Which jobs and workflows events start."""
+        return self._send(get("/event-handlers"))
+
     def complete_task(self, token: str, result: Any = UNSET) -> R:
         """End a task that was handed out. Twice is fine: the first end counts."""
         return self._send(post(path_of("tasks", token, "complete"), _said(result=result), repeatable=True))

@@ -61,7 +61,13 @@ class Loaded:
     def rows(self) -> list[Row]:
         """All values by name, for people; secrets and passwords in URLs are masked."""
         shown = [Row(path, mask(OPTIONS[path], self.values[path]), self.origins[path]) for path in OPTIONS]
-        shown += [Row(f"targets.{name}.url", mask_url(url), origin) for name, (url, origin) in self.targets.items()]
+        for name, (url, origin, grant) in self.targets.items():
+            shown.append(Row(f"targets.{name}.url", mask_url(url), origin))
+            shown += [
+                Row(f"targets.{name}.{word}", sorted(names), ", ".join(self.files))
+                for word, names in (("owners", grant.owners), ("tenants", grant.tenants))
+                if names
+            ]
         declared = [Row("schedules", [item["key"] for item in self.schedules], ", ".join(self.files))]
         return shown + (declared if self.schedules else [])
 
@@ -129,7 +135,7 @@ def _variable(option: Option, variable: str, environment: Mapping[str, str]) -> 
 
 
 def _meant_for_us(variable: str, text: str) -> bool:
-    """Others set variables of these names too: Kubernetes for a service named duly-api, Django for its own database."""
+    """Others set such variables too: Kubernetes for services named duly and duly-api, Django for its own database."""
     if variable == "DATABASE_URL":
         return text.startswith(OUR_SCHEMES)
     return not (variable.endswith("PORT") and text.startswith("tcp://"))
@@ -187,7 +193,7 @@ def _strange_variables(environment: Mapping[str, str]) -> list[str]:
         f"environment variable {name} is unknown; did you mean {meant}?"
         for name in sorted(environment)
         if name.startswith("DULY_") and not name.startswith(PREFIX)
-        if name not in known and (meant := nearest(name, known))
+        if name not in known and _meant_for_us(name, environment[name]) and (meant := nearest(name, known))
     ]
     ours = any(environment.get(name) for name in ("DULY_DATABASE_URL", "DULY_DATABASE__URL", "DULY_DATABASE_URL_FILE"))
     if not ours and not environment.get("DATABASE_URL", OUR_SCHEMES[0]).startswith(OUR_SCHEMES):

@@ -19,6 +19,6 @@ def mask_url(url: str) -> str:
 
 def mask(option: Option, value: Any) -> Any:
     """A value as it may be printed: a secret URL keeps all but its password, another secret nothing."""
-    if not option.secret or value is None:
+    if not option.secret or not value:  # what is not there is no secret, and a mask would say that it is
         return value
     return mask_url(str(value)) if option.name.endswith("url") else MASK

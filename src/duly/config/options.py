@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from duly.core.errors import DulyError
 from duly.core.policy import Missed
+from duly.core.sealed import EXPECTED
 from duly.core.timing.duration import parse_duration
 
 from .settings import ELECTIONS, Settings
@@ -188,6 +189,7 @@ def _settings() -> list[Option]:
         "election": one_of(ELECTIONS),
         "public_url": text("a URL such as https://duly.example.com"),
         "election_url": text("a URL such as redis://localhost:6379/0"),
+        "payload_keys": names(EXPECTED),
         "webhook_allow": names("hosts and networks such as hooks.internal or 10.1.0.0/16, joined by commas"),
     }
     return [
@@ -196,7 +198,7 @@ def _settings() -> list[Option]:
             field.name,
             words.get(field.name) or kinds[str(field.type)],
             field.default,
-            secret=field.name == "election_url",
+            secret=field.name in ("election_url", "payload_keys"),
         )
         for field in fields(Settings)
     ]

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 from duly.core.addresses import read_allowed
 from duly.core.errors import ConfigurationError
 from duly.core.policy import Missed
 from duly.core.rules.firing import FireRules
 from duly.core.run import ENDS, RunStatus
+from duly.core.sealed import EXPECTED, read_keys
 
 ELECTIONS = ("none", "database", "redis")
 WORDS = frozenset(
-    {"catchup_default", "public_url", "strict_ids", "election", "election_url", "webhook_allow", "tracing"}
+    {
+        "catchup_default",
+        "public_url",
+        "strict_ids",
+        "election",
+        "election_url",
+        "webhook_allow",
+        "webhook_errors",
+        "payload_keys",
+        "tracing",
+    }
 )
 """Settings that are no numbers."""
 
@@ -32,8 +43,9 @@ class Settings:
     without a replay; one may record ``history_steps`` with ``history_bytes``, and is warned of before. Webhooks that
     workflows wait for are at ``public_url``, where the API is seen from outside. With ``election`` one instance fires
     and the others stand by: chosen in the ``database``, or by the ``redis`` at ``election_url``. Webhooks go to public
-    hosts over https alone, and to the hosts and networks in ``webhook_allow``, wherever they are. ``tracing`` makes
-    spans for OpenTelemetry.
+    hosts over https alone, and to the hosts and networks in ``webhook_allow``, wherever they are; what errors say goes
+    with them only with ``webhook_errors``, as it may be nothing for others. ``tracing`` makes spans for OpenTelemetry.
+    With ``payload_keys`` what people store is encrypted: by the first of them, and read with any.
     """
 
     lease: float = 15.0
@@ -70,6 +82,8 @@ class Settings:
     election: str = "none"
     election_url: str | None = None
     webhook_allow: tuple[str, ...] = ()
+    webhook_errors: bool = False
+    payload_keys: tuple[str, ...] = field(default=(), repr=False)
     tracing: bool = False
 
     def __post_init__(self) -> None:
@@ -91,19 +105,24 @@ class Settings:
                 f"setting webhook_allow has {str(error)[:60]!r}; expected hosts and networks such as hooks.internal,"
                 " *.corp.example or 10.1.0.0/16"
             ) from None
+        try:
+            read_keys(self.payload_keys)
+        except (ValueError, TypeError, AttributeError) as error:
+            why = str(error) if type(error) is ValueError else "it is no list of texts"
+            raise ConfigurationError(f"setting payload_keys cannot be used: {why}; expected {EXPECTED}") from None
         if self.public_url and not str(self.public_url).startswith(("https://", "http://")):
             raise ConfigurationError(
                 f"setting public_url is {self.public_url!r}; expected a URL such as https://duly.example.com"
             )
-        for name in ("strict_ids", "tracing"):
+        for name in ("strict_ids", "webhook_errors", "tracing"):
             if not isinstance(getattr(self, name), bool):
                 raise ConfigurationError(f"setting {name} is {getattr(self, name)!r}; expected True or False")
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name in WORDS or (value is None and field.default is None):
+        for own in fields(self):
+            value = getattr(self, own.name)
+            if own.name in WORDS or (value is None and own.default is None):
                 continue
             if not isinstance(value, int | float) or isinstance(value, bool) or value < 0:
-                raise ConfigurationError(f"setting {field.name} is {value!r}; expected a number, 0 or more")
+                raise ConfigurationError(f"setting {own.name} is {value!r}; expected a number, 0 or more")
         for status, count in self.retention_counts.items():
             if type(count) is not int:
                 raise ConfigurationError(

@@ -1,5 +1,7 @@
 """``[targets.NAME] url = "…"``: places outside that schedules may name, from files and from the environment.
 
+``owners = […]`` and ``tenants = […]`` beside the URL say whose schedules may; those are only in files.
+
 A variable is ``DULY_TARGETS__NAME__URL`` (or ``…_URL_FILE``); its name counts as that of a file's target where they
 differ only in case and in dashes for underscores, else it is in lower case, with dashes.
 """
@@ -10,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from duly.core.errors import ConfigurationError
+from duly.core.outside import EVERYBODYS, Grant
 
 from .sources import read_pointer
 from .toml import TARGETS, File
@@ -17,13 +20,15 @@ from .toml import TARGETS, File
 PREFIX: Final = "DULY_TARGETS__"
 _URL: Final = "__URL"
 _URL_FILE: Final = "__URL_FILE"
+_WHOSE: Final = ("owners", "tenants")
 
 
 class Sourced(NamedTuple):
-    """The URL of a target, and where it came from."""
+    """The URL of a target, where it came from, and whose schedules may name it."""
 
     url: str
     origin: str
+    grant: Grant = EVERYBODYS
 
 
 def read_targets(environment: Mapping[str, str], files: Sequence[File]) -> dict[str, Sourced]:
@@ -31,7 +36,7 @@ def read_targets(environment: Mapping[str, str], files: Sequence[File]) -> dict[
     found: dict[str, Sourced] = {}
     for file in reversed(files):
         for name, table in _tables(file).items():
-            found[name] = Sourced(_url(file.name, name, table), file.name)
+            found[name] = _read(file.name, name, table)
     known = {_plain(name): name for name in found}
     chosen: dict[str, Sourced] = {}
     for variable in sorted(environment):
@@ -42,7 +47,8 @@ def read_targets(environment: Mapping[str, str], files: Sequence[File]) -> dict[
         if name in chosen:
             raise ConfigurationError(f"{chosen[name].origin} and {variable} are both set; keep one of them")
         pointed = variable.endswith(_URL_FILE)
-        chosen[name] = Sourced(read_pointer(environment, variable) if pointed else environment[variable], variable)
+        url = read_pointer(environment, variable) if pointed else environment[variable]
+        chosen[name] = Sourced(url, variable, found[name].grant if name in found else EVERYBODYS)
     return found | chosen
 
 
@@ -67,11 +73,21 @@ def _tables(file: File) -> Mapping[str, Any]:
     return tables
 
 
-def _url(file: str, name: str, table: object) -> str:
-    if not isinstance(table, dict) or set(table) != {"url"} or not isinstance(table["url"], str) or not table["url"]:
+def _read(file: str, name: str, table: object) -> Sourced:
+    url = table.get("url") if isinstance(table, dict) else None
+    if not isinstance(table, dict) or set(table) - {"url", *_WHOSE} or not isinstance(url, str) or not url:
         words = ", ".join(map(str, table)) if isinstance(table, dict) else "no section"
         raise ConfigurationError(
             f"{file}: [{TARGETS}.{name}] has {words or 'nothing'}; expected one key,"
-            ' url = "redis://host:6379/0?stream=NAME" or the like'
+            ' url = "redis://host:6379/0?stream=NAME" or the like, and owners and tenants if not everybody may name it'
         )
-    return table["url"]
+    return Sourced(url, file, Grant(*(_names(file, name, word, table.get(word)) for word in _WHOSE)))
+
+
+def _names(file: str, name: str, word: str, given: object) -> frozenset[str]:
+    """The owners or tenants that were named; an empty list would let everybody in, so it is refused."""
+    if given is None:
+        return frozenset()
+    if not isinstance(given, list) or not given or not all(isinstance(one, str) and one for one in given):
+        raise ConfigurationError(f'{file}: [{TARGETS}.{name}] {word} is {given!r}; expected names, e.g. ["ann"]')
+    return frozenset(given)

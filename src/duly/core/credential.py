@@ -40,13 +40,17 @@ class Whose:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who calls: ``name`` is what the audit trail says, ``owner`` and ``tenant`` are those of what they make."""
+    """Who calls: ``name`` is what the audit trail says, ``owner`` and ``tenant`` are those of what they make.
+
+    ``queues`` are those that a worker may claim from; None is all.
+    """
 
     name: str | None
     scopes: frozenset[Scope]
     owner: str | None = None
     tenant: str = ""
     quotas: Quotas = NO_QUOTAS
+    queues: frozenset[str] | None = None
     key_id: str | None = None
 
     @property
@@ -87,6 +91,7 @@ class Key:
     owner: str | None = None
     tenant: str = ""
     quotas: Quotas = NO_QUOTAS
+    queues: frozenset[str] | None = None
     created_at: datetime | None = None
     created_by: str | None = None
     expires_at: datetime | None = None
@@ -106,6 +111,7 @@ class Key:
             owner=self.owner,
             tenant=self.tenant,
             quotas=self.quotas,
+            queues=self.queues,
             key_id=self.id,
         )
 

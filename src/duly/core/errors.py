@@ -31,7 +31,8 @@
     ├── SignatureInvalid           SIGNATURE_INVALID: a webhook that came in is not from who has the secret
     ├── LeaseLost                  LEASE_LOST: the store gave the run to a newer attempt
     ├── ConfigurationError         CONFIGURATION_INVALID
-    │   └── SchemaMismatch             SCHEMA_MISMATCH
+    │   ├── SchemaMismatch             SCHEMA_MISMATCH
+    │   └── PayloadUnreadable          PAYLOAD_UNREADABLE: a stored value is sealed with a key that is not here
     ├── NotAuthorised              NOT_AUTHORISED: no key, a wrong one, or one that may not do this
     │   └── Forbidden                  FORBIDDEN: not this caller, or not in another's name
     ├── QuotaExceeded              QUOTA_EXCEEDED: as much as the owner may have or ask for
@@ -333,6 +334,12 @@ class SchemaMismatch(ConfigurationError):
     code = "SCHEMA_MISMATCH"
 
 
+class PayloadUnreadable(ConfigurationError):
+    """A stored value is sealed, and no key here opens it; ``details["key"]`` is the name of the one that would."""
+
+    code = "PAYLOAD_UNREADABLE"
+
+
 class NotAuthorised(DulyError):
     """The server wants a key, does not know this one, or does not let it do this."""
 
@@ -349,7 +356,6 @@ class QuotaExceeded(DulyError):
     """The owner has, or asks for, as much as they may; ``retry_after`` seconds heal it, where time does."""
 
     code = "QUOTA_EXCEEDED"
-    retry_after: float | None = None
 
     def __init__(self, message: str, *, retry_after: float | None = None, **details: Any) -> None:
         super().__init__(message, retry_after=retry_after, **details)

@@ -41,6 +41,9 @@ class RestNames:
         cursor: Cursor
         seen: Seen
 
+    interval_minutes = daily_time = weekly_time = monthly_time = None
+    """Ways to ask for a timing; what came of it is ``cron_expression`` or ``every_ms``."""
+
     @property
     def schedule_type(self) -> str:
         """cron, interval or once."""
@@ -65,6 +68,33 @@ class RestNames:
     @property
     def timezone(self) -> str:
         return self.definition.timing.timezone
+
+    @property
+    def dst(self) -> dict[str, str] | None:
+        """What happens where clocks change, under ``gap`` and ``fold``; None unless it is a cron."""
+        timing = self.definition.timing
+        return {"gap": timing.dst_gap, "fold": timing.dst_fold} if isinstance(timing, Cron) else None
+
+    @property
+    def strict_fields(self) -> int | None:
+        timing = self.definition.timing
+        return timing.strict_fields if isinstance(timing, Cron) else None
+
+    @property
+    def on_past(self) -> str | None:
+        timing = self.definition.timing
+        return timing.on_past if isinstance(timing, Once) else None
+
+    @property
+    def anchor(self) -> str | datetime | None:
+        """What an interval counts from: ``epoch``, ``start`` or an instant."""
+        timing = self.definition.timing
+        return timing.anchor if isinstance(timing, Every) else None
+
+    @property
+    def after_completion(self) -> bool | None:
+        timing = self.definition.timing
+        return timing.after_completion if isinstance(timing, Every) else None
 
     @property
     def max_attempts(self) -> int:

@@ -7,6 +7,7 @@ does not want: a target that is down may have a million runs waiting, and nobody
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 
 QUEUES = "target:"
 """How the queues of targets begin; no other run may wait in one."""
@@ -22,6 +23,28 @@ EXPECT_ANSWER = "ack"
 
 RESERVED_NAME = "webhook"
 """A name that no target of the configuration may have, since webhooks wait in its queue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """Whose schedules may name a target: those of some owners and those of some tenants; without either, everybody's.
+
+    What belongs to nobody was made by an admin or by the program itself, and may name every target.
+    """
+
+    owners: frozenset[str] = frozenset()
+    tenants: frozenset[str] = frozenset()
+
+    @property
+    def open(self) -> bool:
+        return not self.owners and not self.tenants
+
+    def covers(self, tenant: str | None, owner: str | None) -> bool:
+        """Whether what belongs to them may go to the target."""
+        return self.open or owner in self.owners or tenant in self.tenants or (owner is None and not tenant)
+
+
+EVERYBODYS = Grant()
 
 
 def handler_of_target(name: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import IntEnum, StrEnum
@@ -10,6 +9,7 @@ from typing import Any
 
 from .ids import window_key
 from .schedule import Definition
+from .sealed import read_json
 from .steps import parse_handler
 
 
@@ -222,6 +222,11 @@ class Run:
         return None if found is None else found[0]
 
     @property
+    def went_on(self) -> bool:
+        """Whether it has ended by going on as a new run."""
+        return self.status is RunStatus.COMPLETED and (self.result_json or "").startswith('{"continuedAs":')
+
+    @property
     def version(self) -> str | None:
         """The version of the workflow; None until a worker has begun it, unless it was asked for."""
         found = parse_handler(self.job)
@@ -229,11 +234,11 @@ class Run:
 
     @property
     def payload(self) -> Any:
-        return None if self.payload_json is None else json.loads(self.payload_json)
+        return None if self.payload_json is None else read_json(self.payload_json)
 
     @property
     def result(self) -> Any:
-        return None if self.result_json is None else json.loads(self.result_json)
+        return None if self.result_json is None else read_json(self.result_json)
 
     @property
     def window_key(self) -> str | None:

@@ -17,6 +17,7 @@ from .instants import to_datetime
 from .naming import RestNames
 from .outside import EXPECT_ANSWER, WEBHOOK_HANDLER, WEBHOOK_QUEUE, queue_of_target
 from .policy import CatchUp, Missed, Overlap, Retry
+from .sealed import read_json
 from .timing import Every, Jitter, Once, Timing
 
 if TYPE_CHECKING:
@@ -66,9 +67,9 @@ class Target:
     @property
     def handler(self) -> str:
         """The name under which a worker claims the runs of this target."""
-        if self.kind is TargetKind.WEBHOOK:
-            return WEBHOOK_HANDLER
-        return self.name if self.kind is TargetKind.JOB else f"{self.kind}:{self.name}"
+        if self.kind is TargetKind.JOB:
+            return self.name
+        return WEBHOOK_HANDLER if self.kind is TargetKind.WEBHOOK else f"{self.kind}:{self.name}"
 
     @property
     def outside(self) -> bool:
@@ -188,7 +189,7 @@ class Facts:
     replaced_by: str | None = None
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Cursor:
     """How far a schedule has come: the only schedule row that a fire writes. Never changed in place.
 
@@ -300,7 +301,7 @@ class Schedule(RestNames):
 
     @property
     def payload(self) -> Any:
-        return json.loads(self.definition.payload)
+        return read_json(self.definition.payload)
 
     @property
     def retry(self) -> Retry | None:

@@ -6,8 +6,11 @@ end after the other, so a body without clock, luck and I/O of its own comes to t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import NamedTuple
 
 WORKFLOW = "workflow:"
 START = 0
@@ -55,6 +58,42 @@ class Step:
     log: str | None = None
     asked_at: int
     done_at: int | None = None
+
+
+class Limits(NamedTuple):
+    """How long the record of a run may become: its steps, and the bytes of what they answered, in all and of one."""
+
+    steps: int
+    bytes: int
+    value: int = sys.maxsize
+
+    def warning(self, steps: int, bytes: int) -> str | None:
+        """What to say of a record that is at four fifths of what it may be; None before."""
+        if steps * 5 < self.steps * 4 and bytes * 5 < self.bytes * 4:
+            return None
+        return (
+            f"it has recorded {steps} steps with {bytes} bytes; beyond {self.steps} steps or {self.bytes} bytes it"
+            " fails: let it go on with ctx.continue_as_new"
+        )
+
+
+NO_LIMITS = Limits(sys.maxsize, sys.maxsize)
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """All that is recorded of a run by position, how much that is, and a warning when it is nearly too much."""
+
+    steps: Sequence[Step]
+    warning: str | None = None
+
+    @property
+    def count(self) -> int:
+        return max((step.position for step in self.steps), default=0)
+
+    @property
+    def bytes(self) -> int:
+        return sum(len(step.result or "") for step in self.steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,3 +147,8 @@ def parse_handler(job: str) -> tuple[str, str | None] | None:
         return None
     name, at, version = job.removeprefix(WORKFLOW).partition("@")
     return name, version if at else None
+
+
+def history_of_steps(steps: Sequence[Step], limits: Limits) -> History:
+    history = History(steps)
+    return replace(history, warning=limits.warning(history.count, history.bytes))

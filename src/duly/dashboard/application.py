@@ -28,6 +28,7 @@ from .sessions import Sessions
 from .static_files import StaticFiles
 
 Handler = Callable[[Request], Awaitable[Response]]
+_ONLY_SENT_TO = "there is nothing to see at this address: a form sends to it"
 
 
 def dashboard(
@@ -43,9 +44,7 @@ def dashboard(
 
     async def not_served(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        if error.status_code == 405:
-            return desk.refusal(request, Refused(NOT_ALLOWED, "METHOD_NOT_ALLOWED", "this is not done here"))
-        return desk.refusal(request, Refused(NOT_FOUND, "NOT_FOUND", "there is no such page"))
+        return missing(desk, request, error)
 
     served = Starlette(
         routes=dashboard_routes(desk),
@@ -58,7 +57,7 @@ def dashboard(
 
 def make_desk(app: Duly, guard: Guard, *, secret: str | None = None, local_only: bool = False) -> Desk:
     """What serves the pages of an app. ``local_only`` is for a place that anybody may reach before there is a key."""
-    return Desk(guard, Sessions(app, guard, secret), Renderer(StaticFiles()), PAGES, local_only=local_only)
+    return Desk(guard, Sessions(app, guard, secret), Renderer(StaticFiles(), app.clock), PAGES, local_only=local_only)
 
 
 def dashboard_routes(desk: Desk) -> list[BaseRoute]:
@@ -74,6 +73,15 @@ def dashboard_routes(desk: Desk) -> list[BaseRoute]:
         routes += [Route(action.path, _to(desk.act, action), methods=["POST"]) for action in page.actions]
         routes.append(Route(page.path, _to(desk.show, page), methods=["GET"]))
     return routes
+
+
+def missing(desk: Desk, request: Request, error: HTTPException) -> Response:
+    """What somebody is shown who asks for a page that there is not, or for one that is only sent to."""
+    if error.status_code != 405:
+        return desk.refusal(request, Refused(NOT_FOUND, "NOT_FOUND", "there is no such page"))
+    answer = desk.refusal(request, Refused(NOT_ALLOWED, "METHOD_NOT_ALLOWED", _ONLY_SENT_TO))
+    answer.headers.update(error.headers or {})
+    return answer
 
 
 def _to(serve: Callable[..., Awaitable[Response]], what: object) -> Handler:

@@ -8,12 +8,14 @@ from duly.api import queries
 from duly.api.operations import dead, overlooking
 from duly.api.shapes import HandledAnswer
 from duly.core.credential import Scope
+from duly.core.errors import ValidationFailed
 
 from .asking import asked
 from .page import RUNS, Action, Form, Page, Part, Values, View, Went
 from .words import plural
 
 FILTERS = ("jobType", "error", "queue", "scheduleId", "tenant")
+ACTS = {"redrive": "Redrive", "acknowledge": "Acknowledge"}
 _WHY = {
     "not_dead": "not dead any more",
     "not_found": "not there",
@@ -30,6 +32,22 @@ async def _groups(view: View) -> Values:
 async def _letters(view: View) -> Values:
     page = await dead.list_dead_letters(view.app, asked(view, queries.DEAD_LETTERS))
     return {"page": page, "filters": asked(view, FILTERS)}
+
+
+async def _all(view: View) -> Values:
+    """What one action would be done to: nothing is done by looking."""
+    act = view.query.get("act", "redrive")
+    if act not in ACTS:
+        raise ValidationFailed(f"act is {act[:60]!r}; expected {' or '.join(ACTS)}", field="act")
+    filters = asked(view, FILTERS)
+    groups = (await overlooking.list_dead_groups(view.app, filters))["items"]
+    return {
+        "act": act,
+        "verb": ACTS[act],
+        "groups": groups,
+        "many": sum(group["count"] for group in groups),
+        "filters": filters,
+    }
 
 
 async def _redrive(view: View, form: Form) -> Went:
@@ -71,4 +89,10 @@ PAGE = Page(
         Action(path="/dead-letters/redrive", run=_redrive, scope=Scope.TRIGGER),
         Action(path="/dead-letters/acknowledge", run=_acknowledge, scope=Scope.WRITE),
     ),
+)
+ALL = Page(
+    path="/dead-letters:all",
+    title=lambda values: f"{values['verb']} dead letters",
+    template="dead_all.html",
+    parts=(Part(name="plan", load=_all),),
 )

@@ -69,8 +69,9 @@ async def _past(view: View, this_minute: int) -> list[Any]:
 
 
 async def _first(view: View) -> ComingPage:
-    """What fires next; it begins with what should have fired already."""
-    return await view.remembered("coming", 1.0, lambda: overlooking.list_coming(view.app, {"limit": "50"}))
+    """What fires next; it begins with what should have fired already, so one more than are shown tells all."""
+    asked = {"limit": str(FEW + 1)}
+    return await view.remembered("coming", 1.0, lambda: overlooking.list_coming(view.app, asked))
 
 
 async def _coming(view: View) -> Values:
@@ -79,7 +80,8 @@ async def _coming(view: View) -> Values:
 
 async def _trouble(view: View) -> Values:
     overdue = [one for one in (await _first(view))["items"] if one["health"] != "on_time"]
-    groups = await overlooking.list_dead_groups(view.app, {"limit": str(FEW)})
+    asked = {"limit": str(FEW)}
+    groups = await view.remembered("dead", _FIGURES_FOR, lambda: overlooking.list_dead_groups(view.app, asked))
     firing = await overlooking.get_firing(view.app)
     return {
         "overdue": overdue[:FEW],

@@ -31,10 +31,13 @@ PAGES: tuple[Page, ...] = (
     one_run.REDRIVE,
     one_run.PAGE,
     dead_letters.PAGE,
+    dead_letters.ALL,
     upcoming.PAGE,
     forecast.PAGE,
     queues.PAGE,
+    queues.LIMITS,
     calendars.PAGE,
+    calendars.EDIT,
     instances.PAGE,
     audit.PAGE,
 )

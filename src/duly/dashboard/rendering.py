@@ -12,6 +12,7 @@ from jinja2.runtime import Context
 from markupsafe import Markup
 
 from duly.core.version import VERSION
+from duly.runtime.clock import Clock
 
 from . import words
 from .page import Page, Part, Values, View
@@ -34,9 +35,9 @@ class Around:
 
 
 class Renderer:
-    """All templates, compiled when they are first asked for and then kept."""
+    """All templates, compiled when they are first asked for, or ahead of it, and then kept."""
 
-    def __init__(self, files: StaticFiles) -> None:
+    def __init__(self, files: StaticFiles, clock: Clock) -> None:
         self.files = files
         self._environment = Environment(
             loader=FileSystemLoader(FOLDER),
@@ -46,11 +47,16 @@ class Renderer:
             lstrip_blocks=True,
             auto_reload=False,
         )
-        self._environment.filters.update(words.FILTERS)
+        self._environment.filters.update(words.filters(clock))
         self._environment.globals["version"] = VERSION
         # A part is rendered by itself, without what stands at the top of its template: pieces are there for all.
         pieces = self._environment.get_template("pieces.html").module
         self._environment.globals.update({name: value for name, value in vars(pieces).items() if name[0] != "_"})
+
+    def compile_all(self) -> None:
+        """Compile every template, so that whoever comes first does not wait for it; in any thread."""
+        for name in self._environment.list_templates():
+            self._environment.get_template(name)
 
     def page(self, page: Page, view: View, values: Values, around: Around, allowed: Sequence[Part]) -> str:
         """A whole page."""
@@ -102,5 +108,6 @@ class Renderer:
             "shown": known,
             "live": live,
             "form_fields": form_fields,
+            "scripts": ["main.js", *self.files.imported("main.js")],
             "static": lambda name: view.url(self.files.path(name)),
         }

@@ -33,6 +33,10 @@ CHIPS: Final[tuple[tuple[str, dict[str, str]], ...]] = (
 _BY_CHIP: Final = ("enabled", "status")
 _NAMED: Final = (("jobType", "job"), ("tag", "tag"), ("owner", "owner"), ("tenant", "tenant"), ("topic", "topic"))
 SHOWN_OPERATIONS: Final = 3
+ROWS: Final = 25
+"""Schedules of one page: a few more than a screen has room for, for a browser lays out every one before any is seen."""
+LOOKS: Final = 10
+"""Looks for the first schedule that fits a filter. Each is bounded; a person waits for a find, not for a cursor."""
 
 
 def filters_of(view: View) -> dict[str, str]:
@@ -51,7 +55,7 @@ async def _tools(view: View) -> Values:
 
 async def _rows(view: View) -> Values:
     where = filters_of(view)
-    page = await schedules.list_schedules(view.app, {**where, **_cursor(view)})
+    page = await _first_found(view, {**where, **_cursor(view), "limit": str(ROWS)})
     outcomes = await view.app.schedules.outcomes([one["id"] for one in page["items"]], each=SPARK)
     rows = [(one, timing_words(one), spark(outcomes.get(one["id"]))) for one in page["items"]]
     return {
@@ -61,6 +65,16 @@ async def _rows(view: View) -> Values:
         "filtered": bool(where),
         "owners": any(one["metadata"]["ownerId"] for one in page["items"]),
     }
+
+
+async def _first_found(view: View, query: dict[str, str]) -> Any:
+    """The first page with something on it, or the last one that was looked at."""
+    page = await schedules.list_schedules(view.app, query)
+    for _ in range(LOOKS - 1):
+        if page["items"] or page["nextCursor"] is None:
+            break
+        page = await schedules.list_schedules(view.app, {**query, "cursor": page["nextCursor"]})
+    return page
 
 
 async def _operations(view: View) -> Values:

@@ -35,7 +35,10 @@ POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self';"
     " frame-ancestors 'none'; base-uri 'none'"
 )
-_STALE_FORM = "this form was made for another session: load the page again, and send it once more"
+_STALE_FORM = (
+    "nothing was done: this form was made before you logged in or before the server was started anew."
+    " Load its page again, and send it once more"
+)
 _NOT_LOCAL = (
     "no key was made yet, so this dashboard is for this machine alone: make one with"
     " `duly key create --name admin --scopes admin`"
@@ -72,17 +75,18 @@ class Desk:
 
     async def act(self, request: Request, action: Action) -> Response:
         """What a form asks for, then the page it leads to."""
+        back: str | None = None
         try:
             form = await read_form(request)
+            back = _back(form)
             async with asyncio.timeout(DEADLINE):
                 view = await self.view(request, action.scope)
                 if not self.sessions.is_token(request.scope, form.get(TOKEN)):
                     raise Refused(FORBIDDEN, "FORBIDDEN", _STALE_FORM)
-                back = form.get(BACK).partition("#")[0]
                 try:
                     done = await action.run(view, form)
                 except DulyError as error:
-                    if not _is_below(back):
+                    if back is None:
                         raise
                     said = self.sessions.say(request.scope, told(error), wrong=True)
                     return redirect(view.base + back, said)
@@ -91,7 +95,7 @@ class Desk:
                 said = self.sessions.say(request.scope, done.said) if done.said else ""
                 return redirect(view.url(done.to, **done.query), said)
         except (Refused, DulyError, TimeoutError) as error:
-            return self.refusal(request, error)
+            return self.refusal(request, error, back=back)
 
     async def view(self, request: Request, scope: Scope) -> View:
         """The request as a page sees it; refuses whoever may not."""
@@ -124,8 +128,13 @@ class Desk:
             session=self.sessions.of(request.scope) is not None,
         )
 
-    def refusal(self, request: Request, error: Exception, *, fragment: bool = False) -> Response:
-        """An error as a page; who has to say who they are is led to the login."""
+    def refusal(
+        self, request: Request, error: Exception, *, fragment: bool = False, back: str | None = None
+    ) -> Response:
+        """An error as a page; who has to say who they are is led to the login.
+
+        ``back`` is the page that a form was on, below the root: from the error, or the login, the way leads there.
+        """
         status, detail = _words(error, request)
         if fragment:
             return Response(status_code=status)
@@ -135,9 +144,15 @@ class Desk:
             if request.headers.get("sec-fetch-site") == "cross-site" and request.method == "GET":
                 # A link from another site brings no strict cookie along; the same page asked for from here does.
                 return self.html(self.renderer.plain("again.html", nobody, {}, self.around(request, None)), 200)
-            to = path + (f"?{request.url.query}" if request.url.query else "")
-            return redirect(nobody.url("/login", to=to if request.method == "GET" else ""))
-        values = {"title": f"{status}", "status": status, "detail": detail, "request_id": request.scope[REQUEST_ID]}
+            here = path + (f"?{request.url.query}" if request.url.query else "")
+            return redirect(nobody.url("/login", to=here if request.method == "GET" else f"/{back or ''}"))
+        values = {
+            "title": f"{status}",
+            "status": status,
+            "detail": detail,
+            "request_id": request.scope[REQUEST_ID],
+            "back": nobody.base + back if back else None,
+        }
         return self.html(self.renderer.plain("error.html", nobody, values, self.around(request, None)), status)
 
     def html(self, text: str, status: int = 200) -> Response:
@@ -208,11 +223,11 @@ async def read_form(request: Request) -> Form:
     return Form(values={name: [one.replace("\r\n", "\n") for one in given] for name, given in values.items()})
 
 
-def _is_below(back: str) -> bool:
-    """Whether a form came from a page of ours: a plain path, never another site's."""
-    return (
-        back.isprintable() and not back.startswith(("/", "\\")) and ":" not in back.partition("?")[0].partition("/")[0]
-    )
+def _back(form: Form) -> str | None:
+    """The page that a form was on: a plain path of ours, never another site's; None if it names no such page."""
+    back = form.get(BACK).partition("#")[0]
+    first = back.partition("?")[0].partition("/")[0]
+    return back if back.isprintable() and not back.startswith(("/", "\\")) and ":" not in first else None
 
 
 def _words(error: Exception, request: Request) -> tuple[int, str]:

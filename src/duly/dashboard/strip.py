@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from duly.core.timing.zone import Zone, zone_named
+
+from .words import MONTHS
 
 _MOST_CHANGES = 8
 """Changes of the clocks that are told between two windows; a window every ten years passes more."""
@@ -15,7 +17,10 @@ _MOST_CHANGES = 8
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One window: when, what became of it (``next`` while it is to come), and the run that dealt with it."""
+    """One window: when, what became of it (``next`` while it is to come), and the run that dealt with it.
+
+    ``clock`` has seconds if any window of the strip does.
+    """
 
     at: datetime
     clock: str
@@ -35,25 +40,36 @@ class Day:
     changes: tuple[str, ...] = ()
     is_next: bool = False
 
+    @property
+    def number(self) -> str:
+        """The day of its month."""
+        return self.date[8:].lstrip("0")
+
+    @property
+    def month(self) -> str:
+        return MONTHS[int(self.date[5:7]) - 1]
+
 
 def strip(runs: Iterable[Any], upcoming: Iterable[Any], timezone: str) -> list[Day]:
     """The days of a strip, from the answers of executions (newest first) and of windows to come."""
     zone = zone_named(timezone)
     past = [_past(run, zone) for run in runs if run["windowKey"] is not None]
-    coming = [_coming(window, zone) for window in upcoming]
-    return list(_days([*reversed(past), *coming], zone))
+    cells = [*reversed(past), *(_coming(window, zone) for window in upcoming)]
+    if any(cell.at.second for cell in cells):
+        cells = [replace(cell, clock=f"{_local(cell.at, zone):%H:%M:%S}") for cell in cells]
+    return list(_days(cells, zone))
 
 
 def _past(run: Any, zone: Zone) -> Cell:
     at = instant(run["scheduledAt"])
     told = run["errorMessage"] or run["reasonDetail"] or run["reason"]
-    return Cell(at, _clock(at, zone), run["status"], run["id"], run["windowCount"] or 1, told)
+    return Cell(at, f"{_local(at, zone):%H:%M}", run["status"], run["id"], run["windowCount"] or 1, told)
 
 
 def _coming(window: Any, zone: Zone) -> Cell:
     at = instant(window["windowAt"])
     outcome = "excluded" if window.get("excluded") else "next"
-    return Cell(at, _clock(at, zone), outcome, note=window["note"])
+    return Cell(at, f"{_local(at, zone):%H:%M}", outcome, note=window["note"])
 
 
 def _days(cells: Sequence[Cell], zone: Zone) -> Iterator[Day]:
@@ -93,11 +109,6 @@ def _change(at: int, offset: int, after: int) -> str:
     old, new = moment + timedelta(seconds=offset), moment + timedelta(seconds=after)
     way = "forward" if after > offset else "back"
     return f"clocks go {way} on {old:%Y-%m-%d}: {old:%H:%M} becomes {new:%H:%M}"
-
-
-def _clock(at: datetime, zone: Zone) -> str:
-    """What the wall clock shows, with seconds where there are some."""
-    return _local(at, zone).strftime("%H:%M:%S" if at.second else "%H:%M")
 
 
 def _local(at: datetime, zone: Zone) -> datetime:

@@ -45,6 +45,11 @@ class Timeline:
     since: datetime
     until: datetime
 
+    @property
+    def took(self) -> str:
+        """All of it, from the fire to the end; ``durationMs`` is of the newest attempt alone."""
+        return duration(_ms(self.until - self.since))
+
 
 def timeline(run: Any, steps: Sequence[Any], now: datetime) -> Timeline | None:
     """The wait, the attempts and the steps of a run as the API answers them; None before it was fired."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from contextvars import copy_context
 from enum import Enum
+from functools import partial
 from typing import Any, assert_never
 
 from duly.core.errors import ValidationFailed
 from duly.core.run import Cancelled, Claim, Failed, Lost, Outcome, Released
 from duly.runtime.tracing import current_claim
 
+from .containing import NOT_OURS
 from .context import RunContext
 from .deadlines import Deadlines
 from .middleware import call_through
@@ -90,7 +92,7 @@ class Attempt:
         self.task.cancel()
 
     async def run(self) -> Outcome:
-        """Call the handler; never raises, except when the task itself is cancelled by no ``stop`` of ours."""
+        """Call the handler; never raises, but when its task is cancelled by no ``stop`` of ours or the loop ends."""
         self._begun = True
         current_claim.set(self.claim)
         if self._stop is not None:
@@ -109,7 +111,9 @@ class Attempt:
             return failure_of(error) if self._stop is None else self._stopped(self._stop)
         except ValidationFailed as error:
             return Failed(describe(error), fatal=True)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - around a handler: whatever it raises is its outcome
+        except NOT_OURS:
+            raise
+        except BaseException as error:  # noqa: BLE001 - around a handler: whatever it raises is its outcome
             return failure_of(error)
 
     async def _wrapped_call(self) -> Any:
@@ -125,16 +129,15 @@ class Attempt:
                 return await handler.function(**handler.arguments.values(context))
             case Mode.THREAD:
                 values = handler.arguments.values(context)
+                call = partial(handler.around.call_in_thread, partial(handler.function, **values))
                 try:
-                    run = copy_context().run  # a thread has no context of its own
-                    return await self._threads.submit(lambda: run(handler.function, **values), self._begin_in_thread)
+                    # A thread has no context of its own.
+                    return await self._threads.submit(partial(copy_context().run, call), self._begin_in_thread)
                 finally:
                     self._in_thread = False
             case Mode.PROCESS:
-                claim = self.claim
-                return await self._threads.submit(
-                    lambda: run_in_process(handler.function, handler.arguments, context, claim), self._begin
-                )
+                given = (handler.function, handler.arguments, context, self.claim, handler.around.in_process)
+                return await self._threads.submit(partial(run_in_process, *given), self._begin)
             case _:
                 assert_never(handler.mode)
 

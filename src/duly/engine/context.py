@@ -13,6 +13,7 @@ import msgspec
 from duly.core.errors import ConfigurationError
 from duly.core.instants import to_datetime
 from duly.core.run import Claim
+from duly.core.sealed import readable
 
 _decode = msgspec.json.Decoder().decode
 
@@ -45,7 +46,7 @@ class RunContext:
     @property
     def payload(self) -> Any:
         if self._payload is msgspec.UNSET:
-            self._payload = _decode(self._claim.payload or "null")
+            self._payload = _decode(readable(self._claim.payload or "null"))
         return self._payload
 
     @property

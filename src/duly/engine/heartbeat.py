@@ -116,20 +116,25 @@ class Heartbeat:
         if thread is not None:
             await asyncio.to_thread(thread.join, self._settings.heartbeat)
 
+    def beat_once(self) -> None:
+        """One beat on the calling thread, unless there is no session or a loop that could work for it."""
+        session, stands_still = self._session(), self._stands_still()
+        if session is None or stands_still:
+            return
+        sent_at = self._clock.steady()
+        try:
+            heard = self._store.beat_sync(session, lease_ms=self._settings.lease_ms, skew_ms=self._skewed)
+        except Exception as error:  # noqa: BLE001 - around a loop's pass: a failed beat is followed by another
+            self._tell(self._missed, error)
+        else:
+            self._tell(self._hear, session, heard, sent_at, self._skew(heard, sent_at))
+
     def _run(self) -> None:
         while not self._stop.is_set():
             self._now.wait(self._settings.heartbeat)
             self._now.clear()
-            session, stands_still = self._session(), self._stands_still()
-            if self._stop.is_set() or session is None or stands_still:
-                continue
-            sent_at = self._clock.steady()
-            try:
-                heard = self._store.beat_sync(session, lease_ms=self._settings.lease_ms, skew_ms=self._skewed)
-            except Exception as error:  # noqa: BLE001 - around a loop's pass: a failed beat is followed by another
-                self._tell(self._missed, error)
-            else:
-                self._tell(self._hear, session, heard, sent_at, self._skew(heard, sent_at))
+            if not self._stop.is_set():
+                self.beat_once()
 
     def _stands_still(self) -> bool:
         """Whether the event loop has not turned for half a lease."""

@@ -104,7 +104,16 @@ class Instance:
         watch = RestoreWatch(store, observers)
         self._election = None if settings.election == "none" else self._make_election()
         scheduler = Scheduler(
-            store, settings, clock, observers, guard, watch, beside, self._election, on_runs=self.wake_worker
+            store,
+            settings,
+            clock,
+            observers,
+            guard,
+            watch,
+            beside,
+            self._election,
+            on_runs=self.wake_worker,
+            on_cancels=self.cancel_soon,
         )
         recovery = Recovery(store, settings, clock, observers, guard, self._registry, self.wake_worker)
         janitor = Janitor(store, settings, observers, guard, self._session_now, watch)
@@ -242,6 +251,9 @@ class Instance:
 
     def _written(self, settlements: Sequence[Settlement]) -> None:
         self._worker.freed(settlements)
+        definitions = (settlement.claim.definition for settlement in settlements)
+        if any(definition is not None and definition.counts_from_completion for definition in definitions):
+            self.wake_scheduler()  # that end set the next window, of which nobody else tells
 
     def _heard(self, session: int, beat: Beat) -> None:
         if beat.alive:
@@ -259,12 +271,13 @@ class Instance:
         self._reopening = asyncio.get_running_loop().create_task(self._reopen())
 
     async def _reopen(self) -> None:
+        """Open a session again, however often it fails: without one this instance would live on and do nothing."""
         world = self._world
         never = asyncio.Event()
         while self._session is None:
             try:
                 await self._open_session()
-            except StoreError as error:
+            except Exception as error:  # noqa: BLE001 - around a loop's pass: a failed try is followed by another
                 world.observers.loop_failed("session", error)
                 await world.clock.wait(never, world.chance.spread(0.1, 1.0))
         self.wake_worker()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from duly.core.errors import ConfigurationError, Fatal
@@ -12,6 +13,7 @@ from duly.core.instants import to_datetime
 from duly.core.schedule import Schedule
 from duly.core.topics import ANY_TOPIC, ARRIVED, ScheduleArrived, handler_of, topic_of_event, topic_of_handler
 
+from .containing import contain, contain_in_thread, is_async
 from .context import RunContext
 from .registry import Handler, Mode, Registry
 from .signature import Arguments
@@ -70,10 +72,10 @@ class Listeners:
 
 async def call_listener(listener: Callable[[Any], Any], event: Any) -> None:
     """Call a listener, one that is not async in a thread."""
-    if inspect.iscoroutinefunction(listener):
-        await listener(event)
+    if is_async(listener):
+        await contain(listener(event))
     else:
-        await asyncio.to_thread(listener, event)
+        await asyncio.to_thread(contain_in_thread, partial(listener, event))
 
 
 def check_listener(event: str, listener: Any) -> None:

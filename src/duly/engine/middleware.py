@@ -5,10 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 from duly.core.errors import ConfigurationError
 
+from .containing import contain_in_thread
 from .context import RunContext
 
 
@@ -23,10 +25,21 @@ Middleware = Callable[[RunContext, CallNext], Awaitable[Any]]
 
 @dataclass(slots=True)
 class Surroundings:
-    """Shared by all handlers of one app."""
+    """Shared by all handlers of one app.
+
+    ``in_thread`` calls a handler that runs in a thread, in that thread; ``in_process`` is called in a handler's process
+    before its module is imported there, and is a function that a module names. A framework that keeps connections
+    per thread, or has to be set up before its modules can be imported, needs them.
+    """
 
     middleware: list[Middleware] = field(default_factory=list)
     state: Any = None
+    in_thread: Callable[[Callable[[], Any]], Any] | None = None
+    in_process: Callable[[], object] | None = None
+
+    def call_in_thread(self, call: Callable[[], Any]) -> Any:
+        """Call something of the user's, in the thread that this is."""
+        return contain_in_thread(call if self.in_thread is None else partial(self.in_thread, call))
 
 
 def check_middleware(given: Any) -> Middleware:

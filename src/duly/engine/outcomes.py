@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import concurrent.futures
 import math
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import msgspec
@@ -12,7 +16,10 @@ import msgspec
 from duly.core.errors import Fatal, ValidationFailed
 from duly.core.run import Cancelled, Completed, Dispatched, Failed, Outcome, Snoozed, Suspended
 
+from .containing import uncontained
+
 ERROR_LIMIT = 4096
+_ON_THE_WAY = tuple(str(Path(file).parent) for file in (__file__, asyncio.__file__, concurrent.futures.__file__))
 _encode = msgspec.json.Encoder().encode
 _DONE = Completed()
 
@@ -41,10 +48,8 @@ def outcome_of(value: Any, result_limit: int) -> Outcome:
     if isinstance(value, Snooze):
         return Snoozed(value.delay // timedelta(milliseconds=1))
     try:
-        result = _encode(value)
-        if b"null" in result and not _is_finite(value):
-            raise ValueError("it holds NaN or infinity")
-    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        result = as_json(value)
+    except ValueError as error:
         return Failed(f"the handler's result is not JSON: {error}; return plain values or None", fatal=True)
     if len(result) > result_limit:
         return Failed(
@@ -53,6 +58,17 @@ def outcome_of(value: Any, result_limit: int) -> Outcome:
             fatal=True,
         )
     return Completed(result.decode())
+
+
+def as_json(value: Any) -> bytes:
+    """A value as JSON; ValueError says why it cannot be."""
+    try:
+        text = _encode(value)
+    except (TypeError, OverflowError, RecursionError) as error:
+        raise ValueError(str(error)) from None
+    if b"null" in text and not _is_finite(value):
+        raise ValueError("it holds NaN or infinity")
+    return text
 
 
 def _is_finite(value: Any) -> bool:
@@ -64,15 +80,33 @@ def _is_finite(value: Any) -> bool:
     return not isinstance(value, list | tuple | set | frozenset) or all(map(_is_finite, value))
 
 
+def _words(error: BaseException) -> str:
+    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    if isinstance(error, BaseExceptionGroup):  # its own text only counts them
+        said += f": {'; '.join(_words(one) for one in error.exceptions)}"
+    return said
+
+
 def failure_of(error: BaseException) -> Failed:
-    """Read what a handler raised."""
-    return Failed(describe(error), fatal=isinstance(error, Fatal), cause=error)
+    """Read what a handler raised; its stack then begins where the handler does."""
+    raised = uncontained(error)
+    raised.__traceback__ = _from_the_handler_on(raised.__traceback__)
+    return Failed(describe(raised), fatal=isinstance(raised, Fatal), cause=raised)
+
+
+def _from_the_handler_on(stack: TracebackType | None) -> TracebackType | None:
+    """The stack without the frames that lead to the handler and tell nobody anything; whole, if it has no others."""
+    rest = stack
+    while rest is not None and rest.tb_frame.f_code.co_filename.startswith(_ON_THE_WAY):
+        rest = rest.tb_next
+    return rest or stack
 
 
 def describe(error: BaseException) -> str:
     """An error in one line that a store can keep."""
+    error = uncontained(error)
     try:
-        text = f"{type(error).__name__}: {error}"
+        text = _words(error)
     except Exception as broken:  # noqa: BLE001 - around a handler's own code: an error may fail to say what it is
         text = f"{type(error).__name__}: (its text cannot be read: {type(broken).__name__})"
     # Lone surrogates come with the names of files; no store takes them, nor NUL.

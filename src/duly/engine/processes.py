@@ -33,11 +33,21 @@ class HandlerFailed(Exception):
     """The handler raised in its process; the text is all that crosses over."""
 
 
-def run_in_process(function: Callable[..., Any], arguments: Arguments, context: RunContext, claim: Claim) -> Any:
-    """Call a handler in a spawned process and answer its value; kill it once the run should stop."""
+def run_in_process(
+    function: Callable[..., Any],
+    arguments: Arguments,
+    context: RunContext,
+    claim: Claim,
+    prepare: Callable[[], object] | None = None,
+) -> Any:
+    """Call a handler in a spawned process and answer its value; kill it once the run should stop.
+
+    ``prepare`` is called there first: some modules cannot be imported before something else is done.
+    """
     place = _place(function)
     ours, theirs = _SPAWN.Pipe(duplex=False)
-    process = _SPAWN.Process(target=_child, args=(theirs, place, arguments, claim), name="duly-handler", daemon=True)
+    given = (theirs, place, arguments, claim, prepare)
+    process = _SPAWN.Process(target=_child, args=given, name="duly-handler", daemon=True)
     try:
         process.start()
         theirs.close()
@@ -81,12 +91,20 @@ def _found(place: tuple[str, str]) -> Any:
     return found.function if isinstance(found, Job) else found
 
 
-def _child(theirs: Connection, place: tuple[str, str], arguments: Arguments, claim: Claim) -> None:
+def _child(
+    theirs: Connection,
+    place: tuple[str, str],
+    arguments: Arguments,
+    claim: Claim,
+    prepare: Callable[[], object] | None,
+) -> None:
     # Ctrl-C, and systemd, tell the whole group: the worker alone decides when this process ends. Not SIG_IGN, which
     # the handler's own subprocesses would inherit.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
     try:
+        if prepare is not None:
+            prepare()
         theirs.send(("value", _found(place)(**arguments.values(RunContext(claim)))))
     except Fatal as error:
         theirs.send(("fatal", str(error)))

@@ -12,6 +12,7 @@ from duly.core.errors import ConfigurationError, ValidationFailed
 from duly.core.policy import Retry
 from duly.core.topics import ANY_TOPIC, topic_of_handler
 
+from .containing import is_async
 from .middleware import Surroundings
 from .outlets import Outlet
 from .signature import Arguments, arguments_of
@@ -116,8 +117,8 @@ def make_handler(
             f"job {name!r} is {_where(function)}, a generator, whose body nobody would run; return a value instead of"
             " yielding"
         )
-    mode = Mode.PROCESS if process else Mode.ASYNC if inspect.iscoroutinefunction(function) else Mode.THREAD
-    if process and inspect.iscoroutinefunction(function):
+    mode = Mode.PROCESS if process else Mode.ASYNC if is_async(function) else Mode.THREAD
+    if process and is_async(function):
         raise ConfigurationError(f"job {name!r} is async and process=True; a process runs plain functions")
     if process and "<" in getattr(function, "__qualname__", "<"):
         raise ConfigurationError(

@@ -46,6 +46,7 @@ class Scheduler:
         election: Election | None = None,
         *,
         on_runs: Callable[[], None],
+        on_cancels: Callable[[], None],
     ) -> None:
         self._store = store
         self._settings = settings
@@ -57,6 +58,7 @@ class Scheduler:
         self._worker = worker
         self._election = election
         self._on_runs = on_runs
+        self._on_cancels = on_cancels
         self._limit = settings.fire_batch
         self._full = False
         self._contended = 0.0
@@ -81,14 +83,7 @@ class Scheduler:
         self._limit = min(self._settings.fire_batch, self._limit * 2)
         if self._guard.saw(fired.now, asked_at):
             return self._settings.poll
-        if fired.windows:
-            self._observer.windows_fired(fired.runs, fired.skipped, fired.duplicates, fired.lateness_ms)
-        if fired.skips:
-            self._observer.windows_skipped(fired.skips)
-        if fired.runs > len(fired.claims):
-            self._on_runs()
-        for aside in fired.set_aside:
-            self._observer.schedule_set_aside(aside.schedule_id, aside.error)
+        self._tell(fired)
         if fired.more:
             return 0
         return self._rest(fired, asked_at)
@@ -98,11 +93,33 @@ class Scheduler:
         if not self._full or self._store.fires_at_once == 1:
             fired = await self._fire()
         else:
-            abreast = self._store.fires_at_once
-            batches = await asyncio.gather(*(self._fire(abreast) for _ in range(abreast)))
-            fired = together(batches)
+            fired = together(await self._fire_abreast(self._store.fires_at_once))
         self._full = fired.more
         return fired
+
+    async def _fire_abreast(self, abreast: int) -> list[Fired]:
+        """Fire batches side by side, and wait for all: where one fails, what the others did is told before."""
+        ends = await asyncio.gather(*(self._fire(abreast) for _ in range(abreast)), return_exceptions=True)
+        done = [end for end in ends if isinstance(end, Fired)]
+        for end in ends:
+            if isinstance(end, BaseException):
+                for fired in done:
+                    self._tell(fired)
+                raise end
+        return done
+
+    def _tell(self, fired: Fired) -> None:
+        """Tell observers what was fired, and the worker if there is something to claim."""
+        if fired.windows:
+            self._observer.windows_fired(fired.runs, fired.skipped, fired.duplicates, fired.lateness_ms)
+        if fired.skips:
+            self._observer.windows_skipped(fired.skips)
+        if fired.runs > len(fired.claims):
+            self._on_runs()
+        if fired.cancels:
+            self._on_cancels()
+        for aside in fired.set_aside:
+            self._observer.schedule_set_aside(aside.schedule_id, aside.error)
 
     async def _fire(self, abreast: int = 1) -> Fired:
         """Fire, and let the worker beside us have what it can start at once."""
@@ -159,6 +176,7 @@ def together(batches: Sequence[Fired]) -> Fired:
         runs=sum(fired.runs for fired in batches),
         skipped=sum(fired.skipped for fired in batches),
         duplicates=sum(fired.duplicates for fired in batches),
+        cancels=sum(fired.cancels for fired in batches),
         claims=[claim for fired in batches for claim in fired.claims],
         lateness_ms=[late for fired in batches for late in fired.lateness_ms],
         skips=[skip for fired in batches for skip in fired.skips],

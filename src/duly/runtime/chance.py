@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import secrets
 
-from duly.core.ids import uuid7
+from duly.core.ids import uuid7, uuid7s
 
 from .clock import Clock
 
@@ -20,6 +20,10 @@ class Chance:
     def id(self, clock: Clock, at: int | None = None) -> str:
         """A new UUIDv7, of now or of an instant in epoch ms that it is to be sorted by."""
         return uuid7(clock.now() if at is None else at, self.entropy(10))
+
+    def ids(self, clock: Clock, count: int) -> list[str]:
+        """So many new UUIDv7 of now, in ascending order: what is made together is found in the order it was given."""
+        return uuid7s(clock.now(), self.entropy(10 * count))
 
     def entropy(self, size: int) -> bytes:
         """So many bytes that nobody can guess, unless a seed was given."""

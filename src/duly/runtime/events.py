@@ -20,6 +20,10 @@ LATE_MS = 10_000
 """A fire this late is worth a line: an outage has ended, or the instances cannot keep up."""
 
 
+SEND_RESULTS = ("confirmed", "failed", "unreached", "refused", "stopped")
+"""What may become of a message to a target: the third is that nobody was there."""
+
+
 class Attempted(Protocol):
     """An attempt that has come to its end."""
 
@@ -58,8 +62,10 @@ class Observer:
     def leadership_gained(self, name: str, term: int) -> None: ...
     def leadership_lost(self, name: str, term: int) -> None: ...
     def ballot_away(self, away: bool) -> None: ...
+    def target_opened(self, name: str) -> None: ...
     def target_away(self, name: str, reason: str, seconds: float) -> None: ...
     def target_back(self, name: str) -> None: ...
+    def messages_sent(self, target: str, results: Mapping[str, int], seconds: float) -> None: ...
     def schedules_owed(self, count: int, some: Sequence[str]) -> None: ...
     def audit_found(self, findings: Sequence[Finding]) -> None: ...
     def loop_failed(self, name: str, error: Exception) -> None: ...
@@ -118,7 +124,7 @@ class LogObserver(Observer):
         log.warning("attempts lost their runs to newer ones: %s", ", ".join(run_ids))
 
     def runs_recovered(self, sessions: Sequence[int], run_ids: Sequence[str]) -> None:
-        log.warning("%d dead sessions; runs recovered: %s", len(sessions), ", ".join(run_ids) or "none")
+        log.warning("dead sessions: %d; runs recovered: %s", len(sessions), ", ".join(run_ids) or "none")
 
     def session_lost(self, session: int) -> None:
         log.error("session %d was declared dead; opening a new one", session)
@@ -151,8 +157,8 @@ class LogObserver(Observer):
         for job, runs in jobs:
             if job not in self._unknown:
                 log.warning(
-                    "no live worker knows job %r: %d runs wait; start one that has it (`duly worker --app MODULE:APP`),"
-                    " or correct the name",
+                    "no live worker knows job %r (runs that wait: %d); start one that has it"
+                    " (`duly worker --app MODULE:APP`), or correct the name",
                     job,
                     runs,
                 )
@@ -301,11 +307,17 @@ class Observers(Observer):
     def ballot_away(self, away: bool) -> None:
         self._tell("ballot_away", away)
 
+    def target_opened(self, name: str) -> None:
+        self._tell("target_opened", name)
+
     def target_away(self, name: str, reason: str, seconds: float) -> None:
         self._tell("target_away", name, reason, seconds)
 
     def target_back(self, name: str) -> None:
         self._tell("target_back", name)
+
+    def messages_sent(self, target: str, results: Mapping[str, int], seconds: float) -> None:
+        self._tell("messages_sent", target, results, seconds)
 
     def schedules_owed(self, count: int, some: Sequence[str]) -> None:
         self._tell("schedules_owed", count, some)

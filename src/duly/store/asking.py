@@ -17,13 +17,11 @@ from duly.core.run import Run
 from duly.core.schedule import Schedule
 from duly.core.switch import FiringState
 
+from .dead import DeadFilter, DeadRef, Handled, Redrive
 from .orders import NewOperation
 from .seen import Minute, Outcomes
 from .values import (
     Ahead,
-    DeadFilter,
-    DeadRef,
-    Handled,
     Matching,
     NewCalendar,
     NewRequest,
@@ -31,7 +29,6 @@ from .values import (
     Page,
     Put,
     PutCalendar,
-    Redrive,
     Request,
     RunFilter,
     ScheduleFilter,
@@ -278,7 +275,7 @@ class Runs(Protocol):
         ...
 
     async def list_runs(self, where: RunFilter, *, limit: int, after: str | None = None) -> Page[Run]:
-        """Answer one page, newest id first, without payloads and results."""
+        """Answer one page, newest id first, without payloads and without results of more than LONG_RESULT bytes."""
         ...
 
     async def recent_outcomes(self, schedule_ids: Sequence[str], *, each: int) -> dict[str, Outcomes]:

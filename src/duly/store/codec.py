@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields
 from datetime import date, timedelta
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 
 import msgspec
 
 from duly.core.calendar import Calendar, DateRange, Days, MonthDay
-from duly.core.errors import DulyError
+from duly.core.errors import Conflict, DulyError
 from duly.core.instants import to_datetime, to_ms
 from duly.core.policy import Backoff, CatchUp, Missed, Overlap, Retry
 from duly.core.queue import QueueState
@@ -26,9 +28,10 @@ _decode_words = msgspec.json.Decoder(tuple[str, ...]).decode
 FACTS = tuple(field.name for field in fields(Facts))
 CURSOR = tuple(field.name for field in fields(Cursor))
 QUEUE = tuple(field.name for field in fields(QueueState))
+_USUAL = {field.name: field.default for field in fields(Definition)}
 
 
-class UnreadableDefinition(DulyError):
+class UnreadableDefinition(Conflict):
     """A revision was written by a newer version, or damaged: the schedule is left alone."""
 
     code = "DEFINITION_UNREADABLE"
@@ -42,10 +45,9 @@ class _Days(msgspec.Struct, omit_defaults=True):
     yearly: tuple[tuple[int, int], ...] = ()
 
 
-class _Shape(msgspec.Struct, omit_defaults=True):
-    """What a stored definition says, all but its key and payload: many schedules say the same."""
+class _Rules(msgspec.Struct, omit_defaults=True):
+    """What a stored definition says, all but its key, timing and payload: many schedules say the same."""
 
-    timing: dict[str, Any]
     target: tuple[str, str, str | None, str | None]
     overlap: str
     catch_up: tuple[str, int, int]
@@ -66,6 +68,12 @@ class _Shape(msgspec.Struct, omit_defaults=True):
     fairness_key: str | None = None
 
 
+class _Shape(_Rules, omit_defaults=True, kw_only=True):
+    """The same with the timing, as it is read; it stands before the rest."""
+
+    timing: dict[str, Any]
+
+
 _decode_days = msgspec.json.Decoder(_Days, strict=True).decode
 _decode_shape = msgspec.json.Decoder(_Shape, strict=True).decode
 _BETWEEN = ',"shape":'
@@ -73,30 +81,42 @@ _BETWEEN = ',"shape":'
 
 def encode_body(definition: Definition) -> str:
     """Write a definition as JSON, all but its payload: ``{"key":…,"shape":…}``."""
-    d = definition
-    target, retry, catch_up, jitter = d.target, d.retry, d.catch_up, d.jitter
-    shape = _Shape(
-        describe(d.timing),
+    return Bodies().encode(definition)
+
+
+class Bodies:
+    """Writes definitions one after another; those whose rules are the same as of the one before share their text."""
+
+    __slots__ = ("_rules", "_text")
+
+    def __init__(self) -> None:
+        self._rules: tuple[Any, ...] | None = None
+        self._text = ""
+
+    def encode(self, definition: Definition) -> str:
+        rules = _rules_of(definition)
+        if rules != self._rules:
+            self._rules, self._text = rules, _encode_rules(*rules)
+        timing = _encode(describe(definition.timing)).decode()
+        return f'{{"key":"{definition.key}"{_BETWEEN}{{"timing":{timing},{self._text}}}'
+
+
+_rules_of = attrgetter(*_Rules.__struct_fields__)
+
+
+def _encode_rules(
+    target: Target, overlap: Overlap, catch_up: CatchUp, retry: Retry | None, jitter: Jitter | None, *rest: Any
+) -> str:
+    """The rules as JSON, without the bracket that opens them."""
+    rules = _Rules(
         (target.kind, target.name, target.spec, target.topic),
-        d.overlap,
+        overlap,
         (catch_up.policy, catch_up.max_lateness_ms, catch_up.max_runs),
         None if retry is None else _retry(retry),
         None if jitter is None else (jitter.min_ms, jitter.max_ms),
-        d.timeout_ms,
-        d.max_queued,
-        d.max_concurrent,
-        d.start_at,
-        d.end_at,
-        d.max_runs,
-        d.queue,
-        d.priority,
-        d.pause_after_failures,
-        d.fire_current_window,
-        d.calendars,
-        d.exclude_dates,
-        d.fairness_key,
+        *rest,
     )
-    return f'{{"key":"{d.key}"{_BETWEEN}{_encode(shape).decode()}}}'
+    return _encode(rules).decode()[1:]
 
 
 def _retry(retry: Retry) -> tuple[int, str, float, float, float]:
@@ -111,17 +131,18 @@ def decode_body(text: str, payload: str) -> Definition:
     try:
         return Definition(key=head[8:-1], payload=payload, **_read_shape(tail[:-1]))
     except (DulyError, KeyError, TypeError, ValueError, msgspec.DecodeError) as error:
-        raise UnreadableDefinition(f"the stored definition cannot be read by this version: {error}") from error
+        said = f"the stored definition cannot be read by this version: {error}; ask a newer one"
+        raise UnreadableDefinition(said) from error
 
 
 @lru_cache(maxsize=4096)
 def _read_shape(text: str) -> dict[str, Any]:
-    """The fields of a definition, built and checked once for all schedules that share them."""
+    """The fields of a definition that are not as usual, built and checked once for all schedules that share them."""
     shape = _decode_shape(text)
     kind, name, spec, topic = shape.target
     policy, max_lateness_ms, max_runs = shape.catch_up
     retry, jitter = shape.retry, shape.jitter
-    return {
+    values = {
         "timing": from_description(shape.timing),
         "target": Target(TargetKind(kind), name, spec, topic),
         "retry": None if retry is None else Retry(retry[0], Backoff(retry[1]), *retry[2:]),
@@ -142,6 +163,7 @@ def _read_shape(text: str) -> dict[str, Any]:
         "exclude_dates": shape.exclude_dates,
         "fairness_key": shape.fairness_key,
     }
+    return {name: value for name, value in values.items() if value != _USUAL[name]}
 
 
 def encode_days(days: Days) -> str:
@@ -195,32 +217,16 @@ def decode_words(text: str) -> tuple[str, ...]:
     return _decode_words(text)
 
 
-def facts_row(facts: Facts) -> tuple[Any, ...]:
-    """The values of FACTS, in order, as stored."""
-    return (
-        facts.id,
-        facts.key,
-        facts.name,
-        facts.tenant,
-        facts.description,
-        facts.owner,
-        facts.correlation_id,
-        facts.client_request_id,
-        encode_words(facts.tags) if facts.tags else "[]",
-        facts.app,
-        facts.revision,
-        facts.paused_at,
-        facts.paused_until,
-        facts.paused_by,
-        facts.pause_reason,
-        facts.created_at,
-        facts.created_by,
-        facts.updated_at,
-        facts.ended_at,
-        facts.deleted_at,
-        facts.replaces,
-        facts.replaced_by,
-    )
+# Column by column: a tuple for each row would be made only to be taken apart, and the garbage collector walks them all.
+_FACTS_READ = {name: attrgetter(name) for name in FACTS}
+_CURSOR_READ = {name: attrgetter(name) for name in CURSOR}
+
+
+def facts_columns(facts: Sequence[Facts]) -> dict[str, Sequence[Any]]:
+    """The columns of FACTS, as stored."""
+    columns: dict[str, Sequence[Any]] = {name: [*map(read, facts)] for name, read in _FACTS_READ.items()}
+    columns["tags"] = [encode_words(tags) if tags else "[]" for tags in columns["tags"]]
+    return columns
 
 
 def read_facts(row: Row) -> Facts:
@@ -229,21 +235,11 @@ def read_facts(row: Row) -> Facts:
     return Facts(**values)
 
 
-def cursor_row(cursor: Cursor) -> tuple[Any, ...]:
-    """The values of CURSOR, in order, as stored."""
-    return (
-        cursor.schedule_id,
-        cursor.revision,
-        cursor.status.value,
-        cursor.window_at,
-        cursor.next_window_at,
-        cursor.fire_at,
-        cursor.slot,
-        cursor.fired,
-        cursor.failures,
-        cursor.last_fired_at,
-        cursor.error,
-    )
+def cursor_columns(cursors: Sequence[Cursor]) -> dict[str, Sequence[Any]]:
+    """The columns of CURSOR, as stored."""
+    columns: dict[str, Sequence[Any]] = {name: [*map(read, cursors)] for name, read in _CURSOR_READ.items()}
+    columns["status"] = [status.value for status in columns["status"]]
+    return columns
 
 
 def read_open_run(row: Row) -> OpenRun:
@@ -252,22 +248,13 @@ def read_open_run(row: Row) -> OpenRun:
 
 
 _STATUS = {status.value: status for status in ScheduleStatus}
+_CURSOR_ENDS = len(CURSOR)
 
 
 def read_cursor(row: Row) -> Cursor:
-    return Cursor(
-        schedule_id=row[0],
-        revision=row[1],
-        status=_STATUS[row[2]],
-        window_at=row[3],
-        next_window_at=row[4],
-        fire_at=row[5],
-        slot=row[6],
-        fired=row[7],
-        failures=row[8],
-        last_fired_at=row[9],
-        error=row[10],
-    )
+    """A cursor from the values of CURSOR; what follows them in the row is left out."""
+    schedule_id, revision, status = row[:3]
+    return Cursor(schedule_id, revision, _STATUS[status], *row[3:_CURSOR_ENDS])
 
 
 def queue_row(queue: QueueState) -> dict[str, Any]:

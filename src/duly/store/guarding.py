@@ -21,6 +21,7 @@ class NewKey:
     owner: str | None = None
     tenant: str = ""
     quotas: Quotas = NO_QUOTAS
+    queues: frozenset[str] | None = None
     expires_at: int | None = None
     by: str | None = None
     replaces: str | None = None

@@ -12,7 +12,7 @@ from typing import Any
 
 from duly.core.credential import Whose
 
-from .statements import Batch, Group, Program, Query, Step, T, Transaction
+from .statements import Batch, Group, Program, Query, Step, Steps, T, Transaction
 
 
 @dataclass(slots=True)
@@ -45,24 +45,17 @@ def narrowed(transaction: Transaction[T], whose: Whose) -> Transaction[T]:
 
 
 def _narrow(program: Program[T], whose: Whose) -> Program[T]:
-    answer: Any = None
-    while True:
-        try:
-            step = program.send(answer)
-        except StopIteration as end:
-            value: T = end.value
-            return value
-        if isinstance(step, Owned) and _asks_for_others(step, whose):
-            answer = []
-            continue
-        answer = yield _step(step, whose)
+    for step in (steps := Steps(program)):
+        nothing_to_see = isinstance(step, Owned) and _asks_for_others(step, whose)
+        steps.answer = [] if nothing_to_see else (yield _step(step, whose))
+    return steps.value
 
 
 def _step(step: Step, whose: Whose) -> Step:
     if isinstance(step, Owned | Made):
         return type(step)(step.name, {**step.params, "tenant": whose.tenant, "owner": whose.owner})
     if isinstance(step, Group):
-        return Group([_one(one, whose) for one in step.steps])
+        return Group([_one(one, whose) for one in step.steps], step.last)
     return step
 
 

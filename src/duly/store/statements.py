@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -38,16 +38,46 @@ class Batch:
 class Group:
     """Run several statements that do not need each other's rows, in this order; PostgreSQL gets all in one round trip.
 
-    Each sees what was committed when it began: one that follows a lock sees all that was done under it before.
+    Each sees what was committed when it began: one that follows a lock sees all that was done under it before. With
+    ``last`` the program asks for nothing afterwards, and the driver may commit in the same round trip.
     """
 
     steps: Sequence[Query | Batch]
+    last: bool = False
 
 
 Step = Query | Batch | Group
 Program = Generator[Step, Any, T]
 """A transaction as a generator. It is sent the rows of what it yields; for a group, a list of rows per statement."""
 Transaction = Callable[[int], Program[T]]
+
+
+class Steps(Generic[T]):
+    """A program taken step by step, by whoever answers it or passes it on; in the end its ``value`` is there.
+
+    ::
+
+        for step in (steps := Steps(program)):
+            steps.answer = rows_of(step)
+        return steps.value
+    """
+
+    __slots__ = ("_program", "answer", "value")
+    value: T
+
+    def __init__(self, program: Program[T]) -> None:
+        self._program = program
+        self.answer: Any = None
+
+    def __iter__(self) -> Steps[T]:
+        return self
+
+    def __next__(self) -> Step:
+        try:
+            return self._program.send(self.answer)
+        except StopIteration as end:
+            self.value = end.value
+            raise
 
 
 def query(name: str, /, **params: Any) -> Query:
@@ -58,8 +88,8 @@ def batch(name: str, columns: Mapping[str, Sequence[Any]], /, **params: Any) -> 
     return Batch(name, columns, params)
 
 
-def group(*steps: Query | Batch) -> Group:
-    return Group(steps)
+def group(*steps: Query | Batch, last: bool = False) -> Group:
+    return Group(steps, last)
 
 
 def columns(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> dict[str, Sequence[Any]]:

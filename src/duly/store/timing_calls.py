@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from duly.core.errors import StoreError
 from duly.runtime.clock import Clock
 
+from .clash import Clash
 from .statements import T, Transaction
 
 CallListener = Callable[[str, float, StoreError | None], None]
@@ -25,7 +26,8 @@ class Timed:
         try:
             value = await call(transaction)
         except StoreError as error:
-            self._listener(kind, self._steady() - began, error)
+            # A clash is an answer: the store works.
+            self._listener(kind, self._steady() - began, None if isinstance(error, Clash) else error)
             raise
         self._listener(kind, self._steady() - began, None)
         return value

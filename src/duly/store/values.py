@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from types import MappingProxyType
 from typing import Generic, NamedTuple, TypeVar
 
@@ -23,9 +22,12 @@ Item = TypeVar("Item")
 NO_RETRIES: Mapping[str, Retry] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class NewSchedule:
-    """A schedule to be stored: its id is fixed before the first try, its first window is found by the store's clock."""
+    """A schedule to be stored: its id is fixed before the first try, its first window is found by the store's clock.
+
+    Like what it holds it is never changed in place, and not frozen because many are made at once.
+    """
 
     facts: Facts
     definition: Definition
@@ -109,8 +111,9 @@ class SetAside:
 class Fired:
     """What one fire did, and when the next one is due.
 
-    ``claims`` were born in the hands of the session that asked; ``skips`` are windows that were dropped. ``deposed``:
-    nothing was fired, because the term is not the present one.
+    ``claims`` were born in the hands of the session that asked; ``skips`` are windows that were dropped; ``cancels``
+    counts the running runs that were asked to stop. ``deposed``: nothing was fired, because the term is not the present
+    one.
     """
 
     now: int
@@ -118,6 +121,7 @@ class Fired:
     runs: int = 0
     skipped: int = 0
     duplicates: int = 0
+    cancels: int = 0
     claims: Sequence[Claim] = ()
     lateness_ms: Sequence[int] = ()
     set_aside: Sequence[SetAside] = ()
@@ -317,9 +321,14 @@ class Ahead:
     whole: bool
 
 
+LONG_RESULT = 4096
+"""Bytes of a result, as it is stored, that a list still carries; of a longer one only the run itself tells."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFilter:
     tenant: str | None = None
+    owner: str | None = None
     schedule_id: str | None = None
     job: str | None = None
     status: RunStatus | None = None
@@ -327,57 +336,6 @@ class RunFilter:
     """The handler's name without a version: all versions."""
     marks: tuple[Wanted, ...] = ()
     """What the marks of a run must be; all of it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeadFilter:
-    """Which dead letters; ``error`` is a part of the error's text, as it is written."""
-
-    tenant: str | None = None
-    schedule_id: str | None = None
-    job: str | None = None
-    queue: str | None = None
-    error: str | None = None
-
-
-class DeadRef(NamedTuple):
-    """One death of a run; without a fence, its present one."""
-
-    run_id: str
-    fence: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Redrive:
-    """A dead run that is to go again; with a payload, as a new run that is linked to it.
-
-    It waits for other open runs of its schedule where they must not overlap, unless ``force`` is set.
-    """
-
-    dead: DeadRef
-    payload: str | None = None
-    force: bool = False
-    by: str | None = None
-
-
-class Done(StrEnum):
-    """What became of a dead letter that somebody wanted to redrive or to acknowledge."""
-
-    DONE = "done"
-    REPEATED = "repeated"
-    NOT_DEAD = "not_dead"
-    NOT_FOUND = "not_found"
-    NO_PAYLOAD = "no_payload"
-    LANE_FULL = "lane_full"
-
-
-@dataclass(frozen=True, slots=True)
-class Handled:
-    """The answer for one dead letter; ``goes_as`` is the run that goes again, by this call or by an earlier one."""
-
-    run_id: str
-    outcome: Done
-    goes_as: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

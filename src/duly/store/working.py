@@ -6,13 +6,15 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from duly.core.audit import Ledger
+from duly.core.on_event import EventHandler, Published
 from duly.core.policy import Retry
 from duly.core.rules.firing import FireRules
 from duly.core.rules.suspects import ONE, Room
-from duly.core.run import Outcome, RunStatus
+from duly.core.run import Outcome, Run, RunStatus
 from duly.core.steps import Journal, Recorded
 
 from .journal import Record
+from .publishing import NewEvent
 from .values import (
     NO_RETRIES,
     Beat,
@@ -21,6 +23,7 @@ from .values import (
     Grab,
     Instance,
     Lease,
+    NewRequest,
     Recovered,
     Report,
     Settled,
@@ -117,12 +120,30 @@ class Stepping(Protocol):
         """Send a signal to an open run and wake it; False if there is no such run."""
         ...
 
+    async def signal_with_start(self, request: NewRequest, name: str, body: str | None) -> tuple[Run, bool]:
+        """Start a run unless one of that id is there, and send it a signal, in one transaction.
+
+        False if that run has ended.
+        """
+        ...
+
     async def cancel_softly(self, run_id: str) -> bool:
         """Tell an open run to undo what it did and to end as cancelled; False if there is no such run."""
         ...
 
-    async def publish_event(self, name: str, body: str | None) -> int:
-        """Tell every run that waits for this event; answer how many."""
+    async def publish_event(self, event: NewEvent) -> Published:
+        """Tell every run that waits for this event, and start or change those of its handlers, in one transaction.
+
+        One whose id was published before, and is kept, does nothing.
+        """
+        ...
+
+    async def put_on_event(self, jobs: Sequence[str], handlers: Sequence[EventHandler]) -> None:
+        """Keep what events start of these jobs, and nothing else of them."""
+        ...
+
+    async def list_on_event(self) -> list[EventHandler]:
+        """All that events start, by event and job."""
         ...
 
     async def end_task(self, run_id: str, position: int, *, result: str | None, error: str | None) -> bool | None:
@@ -131,6 +152,13 @@ class Stepping(Protocol):
 
     async def read_marks(self, run_id: str) -> dict[str, str]:
         """The tags and attributes of a run, as ``core.marks`` writes them."""
+        ...
+
+    async def read_heir(self, run_id: str) -> str | None:
+        """Of the runs that one has gone on as, the one that lives, or the newest; None if it has not.
+
+        It is told of a run that was started by itself: what goes on as a child is found below its parent.
+        """
         ...
 
     async def read_secret(self, name: str) -> str:
@@ -220,11 +248,11 @@ class Keeping(Protocol):
         ...
 
     async def resume_expired_pauses(self, *, limit: int) -> int:
-        """Resume the schedules whose pause has reached its end."""
+        """Resume up to ``limit`` schedules whose pause has reached its end, as of that end; answer how many."""
         ...
 
     async def purge_keys(self, *, limit: int) -> int:
-        """Forget up to ``limit`` singleton keys and as many unique keys that hold nobody up; answer how many."""
+        """Forget up to ``limit`` singleton keys, unique keys and ids of events that hold nobody up; answer how many."""
         ...
 
 

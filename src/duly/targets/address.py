@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 from duly.core.errors import ConfigurationError
+
+TLS_WORDS = frozenset({"cafile", "certfile", "keyfile"})
+"""Files of certificates: whom to trust instead of the machine's list, and who we are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,29 @@ class Address:
                 f"target {self.name!r}: {word} is {given!r}; expected one of {', '.join(sorted(choices))}"
             )
         return given
+
+    def trust(self, *schemes: str) -> ssl.SSLContext | None:
+        """How TLS is spoken, where the URL has one of the schemes that ask for it; None elsewhere."""
+        if urlsplit(self.server).scheme not in schemes:
+            if given := sorted(TLS_WORDS & self.words.keys()):
+                raise ConfigurationError(f"target {self.name!r}: {given[0]} is for {' and '.join(schemes)}:// only")
+            return None
+        try:
+            context = ssl.create_default_context(cafile=self.word("cafile") or None)
+            if self.word("certfile"):
+                context.load_cert_chain(self.word("certfile"), self.word("keyfile") or None)
+        except (OSError, ssl.SSLError) as error:
+            raise ConfigurationError(f"target {self.name!r}: a file of certificates cannot be read: {error}") from None
+        return context
+
+    def count(self, word: str) -> int | None:
+        """What the URL says of a word that is a whole number, 1 or more."""
+        given = self.words.get(word)
+        if given is None:
+            return None
+        if not given.isdecimal() or not 1 <= int(given) < 2**31:
+            raise ConfigurationError(f"target {self.name!r}: {word} is {given!r}; expected a whole number, 1 or more")
+        return int(given)
 
     def tell(self, error: BaseException) -> str:
         """What a driver's error says, in words that do not show the URL's password."""

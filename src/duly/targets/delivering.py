@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Protocol, assert_never
 
-from duly.core.outside import EXPECT_ANSWER
+from duly.core.outside import EVERYBODYS, EXPECT_ANSWER, Grant
 from duly.core.policy import Retry
 from duly.core.run import Claim, Dispatched, Failed
 from duly.core.schedule import Schedule
+from duly.core.sealed import readable
 from duly.engine.context import RunContext
 from duly.engine.outcomes import describe
 from duly.engine.outlets import Outlet
@@ -26,7 +29,7 @@ from duly.runtime.clock import Clock
 from duly.runtime.events import Observer
 
 from .envelope import Departure, Format, message_of
-from .target import Confirmed, Message, Refused, Stopped, Target, TryAgain, Verdict
+from .target import Confirmed, Message, Refused, Stopped, Target, TryAgain, Verdict, result_of
 
 MOST_AT_ONCE = 500
 """Messages in one batch."""
@@ -55,7 +58,9 @@ class Surroundings:
     pause: Pause
 
 
-_WHOLE = Arguments(job="target", context="run", whole=None, fields={}, takes_rest=True)
+_CONTEXT_ONLY = Arguments(job="target", context="run", whole=None, fields={}, takes_rest=False)
+"""The payload goes out as it is stored: whatever JSON it is, nobody reads it here."""
+
 _DISPATCHED = Dispatched()
 _NO_SPEC: Mapping[str, Any] = {}
 
@@ -64,9 +69,20 @@ class Deliverer:
     """Sends the runs of one target. With ``together`` one batch is under way at a time, which keeps their order;
     without, each goes alone, and a slow one keeps none from going."""
 
-    def __init__(self, target: Target, name: str, around: Surroundings, *, together: bool = True) -> None:
+    def __init__(
+        self,
+        target: Target,
+        name: str,
+        around: Surroundings,
+        *,
+        together: bool = True,
+        grant: Grant = EVERYBODYS,
+    ) -> None:
         self._target = target
+        self._grant = grant
         self._outlet = Outlet(name, around.clock, around.observer, around.most)
+        self._clock = around.clock
+        self._observer = around.observer
         self._find = around.find
         self._pause = around.pause
         self._batcher: Batcher[Claim, Verdict] | None = None
@@ -79,12 +95,12 @@ class Deliverer:
             name=name,
             function=self._deliver,
             mode=Mode.OUTSIDE,
-            arguments=_WHOLE,
+            arguments=_CONTEXT_ONLY,
             retry=DELIVERY_RETRY,
             outlet=self._outlet,
         )
 
-    async def _deliver(self, run: RunContext, **_: Any) -> Failed | Dispatched | None:
+    async def _deliver(self, run: RunContext) -> Failed | Dispatched | None:
         claim = run._claim
         if self._batcher is None:
             (verdict,) = await self._send([claim])
@@ -112,6 +128,9 @@ class Deliverer:
         messages: list[Message] = []
         verdicts: dict[str, Verdict] = {}
         for claim in claims:
+            if not self._grant.open and not self._allows(metadata.get(claim.schedule_id or "")):
+                verdicts[claim.id] = Refused("there is no such target for its owner")
+                continue
             try:
                 messages.append(message_of(_departure(claim, metadata.get(claim.schedule_id or "", {}))))
             except Exception as error:  # noqa: BLE001 - one run that cannot be told must not hold up the others
@@ -122,6 +141,7 @@ class Deliverer:
         return [verdicts[claim.id] for claim in claims]
 
     async def _ask(self, messages: Sequence[Message]) -> Sequence[Verdict]:
+        began = self._clock.steady()
         try:
             async with asyncio.timeout(GIVE_UP_AFTER):
                 answers = list(await self._target.send(messages))
@@ -132,6 +152,8 @@ class Deliverer:
         if len(answers) != len(messages):
             wrong = f"the target answered {len(answers)} verdicts for {len(messages)} messages; expected one for each"
             answers = [TryAgain(wrong)] * len(messages)
+        results = Counter(map(result_of, answers))
+        self._observer.messages_sent(self._outlet.name, results, self._clock.steady() - began)
         away = next((one.reason for one in answers if isinstance(one, TryAgain) and one.away), None)
         if away is not None:
             self._outlet.missed(away)
@@ -140,9 +162,14 @@ class Deliverer:
         return answers
 
     async def _metadata(self, claims: Sequence[Claim]) -> Mapping[str, Mapping[str, str | None]]:
-        """Whose the runs are, for the formats that say it."""
-        ids = sorted({claim.schedule_id for claim in claims if claim.schedule_id is not None and _says_whose(claim)})
+        """Whose the runs are, for the formats that say it, and for a target that is not everybody's."""
+        asked = (claim for claim in claims if not self._grant.open or _says_whose(claim))
+        ids = sorted({claim.schedule_id for claim in asked if claim.schedule_id is not None})
         return {schedule.id: schedule.metadata for schedule in await self._find(ids)} if ids else {}
+
+    def _allows(self, metadata: Mapping[str, str | None] | None) -> bool:
+        """Whether whose it is may send here: the configuration may have changed since the schedule was made."""
+        return metadata is not None and self._grant.covers(metadata["tenant_id"], metadata["owner_id"])
 
 
 def _departure(claim: Claim, metadata: Mapping[str, str | None]) -> Departure:
@@ -150,7 +177,7 @@ def _departure(claim: Claim, metadata: Mapping[str, str | None]) -> Departure:
     definition = claim.definition
     return Departure(
         run_id=claim.id,
-        payload=claim.payload or "null",
+        payload=readable(claim.payload or "null"),
         scheduled_at=context.scheduled_at,
         fired_at=context.fired_at,
         schedule_id=claim.schedule_id,
@@ -168,10 +195,16 @@ def _departure(claim: Claim, metadata: Mapping[str, str | None]) -> Departure:
 
 
 def spec_of(claim: Claim) -> Mapping[str, Any]:
-    """The words of the target that a run was fired for."""
+    """The words of the target that a run was fired for; not to be changed."""
     if claim.definition is None or claim.definition.target.spec is None:
         return _NO_SPEC
-    spec: Mapping[str, Any] = json.loads(claim.definition.target.spec)
+    return _read_spec(claim.definition.target.spec)
+
+
+@lru_cache(maxsize=4096)
+def _read_spec(text: str) -> Mapping[str, Any]:
+    """Most schedules of a target say the same of it, and each run asks several times."""
+    spec: Mapping[str, Any] = json.loads(text)
     return spec
 
 

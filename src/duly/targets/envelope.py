@@ -32,11 +32,12 @@ class Format(StrEnum):
     MERGED = "merged"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Departure:
     """A run as a message tells of it. ``payload`` is the JSON as stored; ``spec`` the words of the schedule's target.
 
-    ``fired_at`` is when the run was made, so that it says the same on every attempt.
+    ``fired_at`` is when the run was made, so that it says the same on every attempt. Like a message it is not frozen:
+    one of each is made for every delivery, and that would cost more than all that is in them.
     """
 
     run_id: str
@@ -77,7 +78,7 @@ def message_of(departure: Departure) -> Message:
         payload=departure.payload,
         topic=departure.topic,
         key=departure.key,
-        headers={**_ids(departure, attributes["type"]), **_trace(departure), **(spec.get("headers") or {})},
+        headers={**_ids(departure, attributes), **_trace(departure), **(spec.get("headers") or {})},
         attributes=attributes if format is Format.CLOUDEVENTS_BINARY else {},
         attempt=departure.attempt,
         fence=departure.fence,
@@ -106,7 +107,7 @@ def _body(departure: Departure, format: Format, attributes: Mapping[str, str]) -
         return departure.payload.encode(), JSON
     if format is Format.MERGED:
         return _merged(departure), JSON
-    data = _data(departure)
+    data = _data(departure, attributes["time"])
     if format is Format.CLOUDEVENTS_BINARY:
         return _encode(data), JSON
     event: dict[str, Any] = {**attributes, "datacontenttype": JSON, "data": data}
@@ -130,7 +131,7 @@ def _attributes(departure: Departure) -> dict[str, str]:
     return attributes
 
 
-def _data(departure: Departure) -> dict[str, Any]:
+def _data(departure: Departure, time: str) -> dict[str, Any]:
     metadata = departure.metadata
     return {
         "scheduledJobId": departure.schedule_id or departure.run_id,
@@ -143,9 +144,10 @@ def _data(departure: Departure) -> dict[str, Any]:
             "clientRequestId": metadata.get("client_request_id"),
         },
         "timezone": departure.timezone,
-        "originalScheduledAt": _instant(departure.scheduled_at),
+        "originalScheduledAt": time,
         "firedAt": _instant(departure.fired_at),
-        "attempt": departure.attempt,
+        # The work's, not the delivery's: one that is sent again must be the same to the byte.
+        "attempt": departure.attempt if departure.expects_answer else 1,
         "maxAttempts": departure.max_attempts,
     }
 
@@ -161,15 +163,15 @@ def _merged(departure: Departure) -> bytes:
     return _encode({**payload, **ours} if isinstance(payload, dict) else {"payload": payload, **ours})
 
 
-def _ids(departure: Departure, type: str) -> dict[str, str]:
+def _ids(departure: Departure, attributes: Mapping[str, str]) -> dict[str, str]:
     """What a receiver may want to know that does not read the body."""
     ids = {
         "duly-run-id": departure.run_id,
         "duly-schedule-id": departure.schedule_id,
         "duly-schedule-key": departure.key,
         "duly-window-key": departure.window_key,
-        "duly-type": type,
-        "duly-scheduled-at": _instant(departure.scheduled_at),
+        "duly-type": attributes["type"],
+        "duly-scheduled-at": attributes["time"],
         "duly-attempt": str(departure.attempt),
         "duly-fence": str(departure.fence),
     }

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import ssl
 from collections.abc import Sequence
 from urllib.parse import unquote, urlsplit
 
@@ -18,12 +17,12 @@ from aiokafka.errors import KafkaError, MessageSizeTooLargeError, TopicAuthoriza
 
 from duly.core.errors import ConfigurationError
 
-from .address import read_address
+from .address import TLS_WORDS, read_address
 from .envelope import prefixed
 from .line import CONFIRM_WITHIN, CONNECT_WITHIN, Line
 from .target import Confirmed, Message, Refused, TryAgain, Verdict
 
-WORDS = frozenset({"topic", "sasl", "largest"})
+WORDS = frozenset({"topic", "sasl", "largest"}) | TLS_WORDS
 MECHANISMS = frozenset({"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"})
 
 _ATTRIBUTES = "ce_"
@@ -44,7 +43,8 @@ class KafkaTarget:
                 " underscores"
             )
         self._mechanism = self._address.choice("sasl", MECHANISMS, "PLAIN")
-        self._largest = _whole(name, "largest", self._address.word("largest", str(_LARGEST)))
+        self._largest = self._address.count("largest") or _LARGEST
+        self._trust = self._address.trust("kafkas")
         self._line: Line[AIOKafkaProducer] = Line(self._connect, _stop)
 
     async def open(self) -> None:
@@ -89,7 +89,6 @@ class KafkaTarget:
 
     async def _connect(self) -> AIOKafkaProducer:
         place = urlsplit(self._address.server)
-        secure = place.scheme == "kafkas"
         user, _, hosts = place.netloc.rpartition("@")
         login, _, password = user.partition(":")
         producer = AIOKafkaProducer(
@@ -100,8 +99,8 @@ class KafkaTarget:
             max_request_size=self._largest,
             # Less than ours: the driver closes what it gives up by itself, and leaves open what is taken from it.
             request_timeout_ms=round(CONNECT_WITHIN * 500),
-            security_protocol=("SASL_" if user else "") + ("SSL" if secure else "PLAINTEXT"),
-            ssl_context=ssl.create_default_context() if secure else None,
+            security_protocol=("SASL_" if user else "") + ("SSL" if self._trust else "PLAINTEXT"),
+            ssl_context=self._trust,
             sasl_mechanism=self._mechanism,
             sasl_plain_username=unquote(login) or None,
             sasl_plain_password=unquote(password) or None,
@@ -125,9 +124,3 @@ async def _stop(producer: AIOKafkaProducer) -> None:
 def _headers(message: Message) -> list[tuple[str, bytes]]:
     words = {**message.headers, **prefixed(message.attributes, _ATTRIBUTES), "content-type": message.content_type}
     return [(name, value.encode()) for name, value in words.items()]
-
-
-def _whole(name: str, word: str, given: str) -> int:
-    if not given.isdecimal() or not 0 < int(given) <= 2**31 - 1:
-        raise ConfigurationError(f"target {name!r}: {word} is {given!r}; expected a number of bytes")
-    return int(given)

@@ -30,7 +30,7 @@ class Posts(Deliverer):
     def handler(self, name: str = WEBHOOK_HANDLER) -> Handler:
         return replace(super().handler(name), mode=Mode.ASYNC, outlet=None)
 
-    async def _deliver(self, run: RunContext, **_: Any) -> Any:
+    async def _deliver(self, run: RunContext) -> Any:
         try:
             return await super()._deliver(run)
         except _Later as later:

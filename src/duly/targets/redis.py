@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
@@ -20,12 +19,15 @@ from redis.exceptions import ConnectionError, RedisError, ResponseError, Timeout
 from duly.config.masking import mask_url
 from duly.core.errors import ConfigurationError
 
+from .address import TLS_WORDS, read_address
 from .target import Confirmed, Message, Refused, TryAgain, Verdict
 
 ANSWER_WITHIN = 5.0
 """Seconds; a server that does not answer by then is away."""
 
-OURS = frozenset({"stream", "list", "maxlen"})
+WORDS = frozenset({"stream", "list", "maxlen"})
+DRIVER_WORDS = frozenset({"protocol", "client_name", "health_check_interval", "ssl_check_hostname"})
+_FILES = {"cafile": "ssl_ca_certs", "certfile": "ssl_certfile", "keyfile": "ssl_keyfile"}
 _FOR_LATER = ("MISCONF", "NOREPLICAS", "CLUSTERDOWN", "MASTERDOWN", "BUSY", "NOAUTH", "NOPERM", "WRONGPASS")
 """How answers begin that have no class of their own, of a server that may take the same message later."""
 
@@ -34,22 +36,21 @@ class RedisTarget:
     """A ``Target`` on a stream or a list."""
 
     def __init__(self, name: str, url: str) -> None:
-        parts = urlsplit(url)
-        if parts.scheme == "valkey":  # which speaks the same, and whose client does not know the word
-            parts = parts._replace(scheme="redis")
-        given = dict(parse_qsl(parts.query, keep_blank_values=True))
-        ours = {word: given.pop(word) for word in OURS & given.keys()}
-        self._name = name
-        self._list = ours.get("list")
-        self._stream = ours.get("stream", name)
-        self._maxlen = _count(name, ours.get("maxlen"))
-        self._url = urlunsplit(parts._replace(query="&".join(f"{word}={value}" for word, value in given.items())))
-        if {"stream", "list"} <= ours.keys() or not all(ours.get(word, "x") for word in ("stream", "list")):
+        # Valkey speaks the same, and the client does not know its name.
+        url = "redis" + url.removeprefix("valkey") if url.startswith("valkey://") else url
+        self._address = address = read_address(name, url, WORDS | TLS_WORDS, DRIVER_WORDS)
+        self._list = address.words.get("list")
+        self._stream = address.words.get("stream", name)
+        self._maxlen = address.count("maxlen")
+        if {"stream", "list"} <= address.words.keys() or not all(
+            address.words.get(word, "x") for word in ("stream", "list")
+        ):
             raise ConfigurationError(
                 f"target {name!r}: url is {mask_url(url)!r}; expected one of ?stream=NAME and ?list=NAME"
             )
         if self._list is not None and self._maxlen is not None:
             raise ConfigurationError(f"target {name!r}: maxlen is for a stream; leave it out for a list")
+        address.trust("rediss")  # what is wrong with its files shows here
         self._redis: Any = None
 
     async def open(self) -> None:
@@ -66,10 +67,10 @@ class RedisTarget:
             async with asyncio.timeout(ANSWER_WITHIN):
                 answers = await pipeline.execute(raise_on_error=False)
         except (ConnectionError, TimeoutError, OSError) as error:  # of redis, and of the standard library
-            return [TryAgain(_told(error), away=True)] * len(messages)
+            return [TryAgain(self._address.tell(error), away=True)] * len(messages)
         except RedisError as error:
-            return [TryAgain(_told(error))] * len(messages)
-        return [_verdict(answer) for answer in answers]
+            return [TryAgain(self._address.tell(error))] * len(messages)
+        return [self._verdict(answer) for answer in answers]
 
     async def close(self) -> None:
         redis, self._redis = self._redis, None
@@ -78,13 +79,18 @@ class RedisTarget:
 
     def _connect(self) -> Any:
         if self._redis is None:
-            limits: dict[str, Any] = {"socket_timeout": ANSWER_WITHIN, "socket_connect_timeout": ANSWER_WITHIN}
+            # A batch has one time limit: one for each answer would cost as much as reading it.
+            options: dict[str, Any] = {"socket_timeout": None, "socket_connect_timeout": ANSWER_WITHIN}
+            options |= {_FILES[word]: self._address.words[word] for word in TLS_WORDS & self._address.words.keys()}
+            if self._address.server.startswith("rediss:"):
+                options["ssl_check_hostname"] = True  # clients before 6 do not by themselves; the URL may say otherwise
             try:
-                redis: Any = Redis.from_url(self._url, retry=Retry(NoBackoff(), 0), **limits)
+                redis: Any = Redis.from_url(self._address.server, retry=Retry(NoBackoff(), 0), **options)
                 redis.connection_pool.make_connection()  # connects nothing, and refuses words that it does not know
             except (ValueError, TypeError) as error:
                 raise ConfigurationError(
-                    f"target {self._name!r}: url is {mask_url(self._url)!r}, which Redis does not understand: {error}"
+                    f"target {self._address.name!r}: url is {mask_url(self._address.server)!r}, which Redis does not"
+                    f" understand: {error}"
                 ) from None
             self._redis = redis
         return self._redis
@@ -98,25 +104,12 @@ class RedisTarget:
             fields["fence"] = message.fence
         pipeline.xadd(self._stream, fields, maxlen=self._maxlen, approximate=True)
 
-
-def _verdict(answer: object) -> Verdict:
-    if not isinstance(answer, Exception):
-        return Confirmed()
-    if isinstance(answer, ConnectionError | TimeoutError | OSError):
-        return TryAgain(_told(answer), away=True)
-    # Its own classes are of states that pass or that an operator mends: no room, no rights, a replica.
-    if type(answer) is ResponseError and not str(answer).startswith(_FOR_LATER):
-        return Refused(str(answer))
-    return TryAgain(_told(answer))
-
-
-def _told(error: BaseException) -> str:
-    return mask_url(str(error)) or f"no answer within {ANSWER_WITHIN:g} s"
-
-
-def _count(name: str, text: str | None) -> int | None:
-    if text is None:
-        return None
-    if not text.isdecimal() or int(text) < 1:
-        raise ConfigurationError(f"target {name!r}: maxlen is {text!r}; expected a whole number, 1 or more")
-    return int(text)
+    def _verdict(self, answer: object) -> Verdict:
+        if not isinstance(answer, Exception):
+            return Confirmed()
+        if isinstance(answer, ConnectionError | TimeoutError | OSError):
+            return TryAgain(self._address.tell(answer), away=True)
+        # Its own classes are of states that pass or that an operator mends: no room, no rights, a replica.
+        if type(answer) is ResponseError and not str(answer).startswith(_FOR_LATER):
+            return Refused(str(answer))
+        return TryAgain(self._address.tell(answer))

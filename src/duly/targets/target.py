@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, assert_never
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Message:
     """One run on its way out. The same run has the same ``id`` on every attempt; who receives it dedups by that.
 
@@ -69,6 +69,21 @@ class Stopped:
 
 
 Verdict = Confirmed | Refused | TryAgain | Stopped
+
+
+def result_of(verdict: Verdict) -> str:
+    """The word under which a verdict is counted, one of ``SEND_RESULTS``."""
+    match verdict:
+        case Confirmed():
+            return "confirmed"
+        case TryAgain():
+            return "unreached" if verdict.away else "failed"
+        case Refused():
+            return "refused"
+        case Stopped():
+            return "stopped"
+        case unknown:
+            assert_never(unknown)
 
 
 class Target(Protocol):

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import Any
 
 from duly.core.endpoint import read_endpoint
 from duly.core.errors import DestinationNotAllowed
+from duly.core.outside import RESERVED_NAME
 from duly.core.signing import signature_headers
 from duly.core.version import VERSION
 from duly.runtime.clock import Clock
+from duly.runtime.events import Observer
 
 from .envelope import prefixed
 from .gates import AT_ONCE, Gates
 from .posting import NotReached, Poster, Reply
-from .target import Confirmed, Message, Refused, Stopped, TryAgain, Verdict
+from .target import Confirmed, Message, Refused, Stopped, TryAgain, Verdict, result_of
 
 LONGEST_RETRY_AFTER = 3600.0
 """How long an answer may make us wait, whatever it says."""
 
+UNHEARD = Observer()
 AGENT = f"duly/{VERSION}"
 
 
@@ -35,8 +37,9 @@ class Busy:
 class Sender:
     """Sends signed messages to webhooks, a few at a time to each host."""
 
-    def __init__(self, poster: Poster, clock: Clock) -> None:
+    def __init__(self, poster: Poster, clock: Clock, observer: Observer = UNHEARD) -> None:
         self._poster = poster
+        self._observer = observer
         self._clock = clock
         self._gates = Gates(clock)
 
@@ -50,6 +53,7 @@ class Sender:
         try:
             verdict = await self._post(url, secrets, message)
             reached = not (isinstance(verdict, TryAgain) and verdict.away)
+            self._observer.messages_sent(RESERVED_NAME, {result_of(verdict): 1}, self._clock.steady() - began)
             return verdict
         finally:
             gate.leave(self._clock.steady() - began, reached=reached)
@@ -124,11 +128,6 @@ class WebhookTarget:
     async def _one(self, message: Message) -> Verdict:
         verdict = await self._sender.send(self._url, self._secrets, message)
         return TryAgain("its host has enough to do", retry_after=verdict.wait) if isinstance(verdict, Busy) else verdict
-
-
-def without_secret(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """The words of a webhook as they may be shown: that it has a secret, and not which."""
-    return {word: "***" if word == "secret" and value else value for word, value in spec.items()}
 
 
 def _retry_after(text: str | None, now_s: int) -> float | None:

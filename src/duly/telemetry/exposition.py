@@ -16,6 +16,7 @@ from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector, CollectorRegistry
 
 from duly.core.version import VERSION
+from duly.runtime.events import SEND_RESULTS
 from duly.store.load import Load, Waits
 
 from .metrics import Metrics
@@ -74,6 +75,7 @@ class _Collector(Collector):
         yield _histogram("duly_run_duration_seconds", "How long attempts took.", m.duration)
         yield _histogram("duly_run_timeout_ratio", "How much of its timeout an attempt took.", m.timeout_share)
         yield from _of_jobs(m)
+        yield from _of_targets(m)
         yield _calls(m)
         yield from self._of_store()
         info = GaugeMetricFamily("duly_build_info", "The version, always 1.", labels=("version", "store"))
@@ -120,6 +122,21 @@ def _of_jobs(metrics: Metrics) -> Iterator[Metric]:
         took.add_metric((job,), timed, seconds)
     yield attempts
     yield took
+
+
+def _of_targets(metrics: Metrics) -> Iterator[Metric]:
+    away = GaugeMetricFamily("duly_target_away", "1 while the breaker is open: nobody is there.", labels=("target",))
+    sent = CounterMetricFamily("duly_messages", "Messages sent to targets.", labels=("target", "result"))
+    took = HistogramMetricFamily("duly_dispatch_seconds", "How long a target took to answer.", labels=("target",))
+    for target, numbers in metrics.targets:
+        away.add_metric((target,), float(numbers.away))
+        for result in SEND_RESULTS:
+            sent.add_metric((target, result), numbers.results[result])
+        took.add_metric((target,), _buckets(numbers.seconds), numbers.seconds.total)
+    yield away
+    yield sent
+    yield took
+    yield _counters("duly_webhook_attempts", "Attempts to post to webhooks.", "result", metrics.webhooks)
 
 
 def _calls(metrics: Metrics) -> Metric:

@@ -8,6 +8,7 @@ from typing import Final
 
 from duly.core.audit import Fault, Finding
 from duly.core.errors import OutcomeUnknown, StoreError, StoreUnavailable
+from duly.core.outside import RESERVED_NAME
 from duly.core.run import (
     Cancelled,
     Claim,
@@ -24,13 +25,14 @@ from duly.core.run import (
     Suspended,
 )
 from duly.runtime.clock import Clock, SystemClock
-from duly.runtime.events import Observer
+from duly.runtime.events import SEND_RESULTS, Observer
 
-from .numbers import Histogram, NumbersByJob
+from .numbers import ByName, Histogram, JobNumbers, TargetNumbers
 
 LAG_BUCKETS: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 3600.0)
 DURATION_BUCKETS: Final = (0.005, 0.025, 0.1, 0.25, 1.0, 2.5, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0)
 TIMEOUT_BUCKETS: Final = (0.1, 0.25, 0.5, 0.8, 0.9, 1.0)
+DISPATCH_BUCKETS: Final = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0)
 STORE_BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 15.0)
 
 _OUTCOMES: Final[Mapping[type, str]] = {
@@ -84,7 +86,9 @@ class Metrics(Observer):
         self.duration = Histogram(DURATION_BUCKETS)
         self.timeout_share = Histogram(TIMEOUT_BUCKETS)
         self.store_calls = {kind: Histogram(STORE_BUCKETS) for kind in ("read", "write")}
-        self.jobs = NumbersByJob(_OUTCOMES)
+        self.jobs = ByName(lambda: JobNumbers(_OUTCOMES))
+        self.targets = ByName(lambda: TargetNumbers(DISPATCH_BUCKETS))
+        self.webhooks: Counter[str] = Counter(dict.fromkeys(SEND_RESULTS, 0))
 
     @property
     def active(self) -> int:
@@ -166,6 +170,22 @@ class Metrics(Observer):
 
     def leadership_lost(self, name: str, term: int) -> None:
         self.leads = False
+
+    def target_opened(self, name: str) -> None:
+        self.targets.of(name)  # a rate needs a zero to begin with
+
+    def messages_sent(self, target: str, results: Mapping[str, int], seconds: float) -> None:
+        numbers = self.targets.of(target)
+        numbers.results.update(results)
+        numbers.seconds.add(seconds)
+        if target == RESERVED_NAME:
+            self.webhooks.update(results)
+
+    def target_away(self, name: str, reason: str, seconds: float) -> None:
+        self.targets.of(name).away = True
+
+    def target_back(self, name: str) -> None:
+        self.targets.of(name).away = False
 
     def schedules_owed(self, count: int, some: Sequence[str]) -> None:
         self.owed = count

@@ -1,13 +1,15 @@
-"""What is counted with: buckets, and the numbers of each job up to a bound."""
+"""What is counted with: buckets, and the numbers of each job and each target up to a bound."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import itemgetter
+from typing import Final, Generic, TypeVar
 
-MOST_JOBS: Final = 100
-"""Jobs with numbers of their own: each is a handful of series in every scrape."""
+MOST_NAMES: Final = 100
+"""Jobs, or targets, with numbers of their own: each is a handful of series in every scrape."""
 
 OTHER: Final = "other"
 
@@ -42,27 +44,43 @@ class JobNumbers:
         self.timed += 1
 
 
-class NumbersByJob:
-    """Numbers for the first so many jobs that came, and one place for all that come after them."""
+class TargetNumbers:
+    """The messages to one target: how many were answered how, how long each send took, and whether nobody is there."""
 
-    def __init__(self, outcomes: Iterable[type], most: int = MOST_JOBS) -> None:
-        self._outcomes = tuple(outcomes)
+    __slots__ = ("away", "results", "seconds")
+
+    def __init__(self, buckets: Sequence[float]) -> None:
+        self.results: Counter[str] = Counter()
+        self.seconds = Histogram(buckets)
+        self.away = False
+
+
+N = TypeVar("N")
+
+
+class ByName(Generic[N]):
+    """Numbers for the first so many names that came, and one place for all that come after them."""
+
+    def __init__(self, make: Callable[[], N], most: int = MOST_NAMES) -> None:
+        self._make = make
         self._most = most
-        self._named: dict[str, JobNumbers] = {}
-        self._other = JobNumbers(self._outcomes)
+        self._named: dict[str, N] = {}
+        self._other: N | None = None
 
-    def of(self, job: str) -> JobNumbers:
-        """The numbers that this job adds to."""
-        found = self._named.get(job)
+    def of(self, name: str) -> N:
+        """The numbers that this name adds to."""
+        found = self._named.get(name)
         if found is not None:
             return found
-        # A job that is called like the place for all the others shares it.
-        if len(self._named) >= self._most or job == OTHER:
+        # One that is called like the place for all the others shares it.
+        if len(self._named) >= self._most or name == OTHER:
+            if self._other is None:
+                self._other = self._make()
             return self._other
-        numbers = self._named[job] = JobNumbers(self._outcomes)
+        numbers = self._named[name] = self._make()
         return numbers
 
-    def __iter__(self) -> Iterator[tuple[str, JobNumbers]]:
-        yield from sorted(self._named.items())
-        if any(self._other.ended.values()):
+    def __iter__(self) -> Iterator[tuple[str, N]]:
+        yield from sorted(self._named.items(), key=itemgetter(0))
+        if self._other is not None:
             yield OTHER, self._other

@@ -8,20 +8,26 @@ agree in every replay of gather, task groups and nested branches.
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
-from duly.core.errors import HistoryFull, NonDeterminismError, SignalTimeout, StepFailed
-from duly.core.steps import START, Step, StepKind, StepStatus
+from duly.core.errors import (
+    HistoryFull,
+    NonDeterminismError,
+    PayloadTooLarge,
+    SignalTimeout,
+    StepFailed,
+    ValidationFailed,
+)
+from duly.core.steps import NO_LIMITS, START, Limits, Step, StepKind, StepStatus
+from duly.engine.outcomes import as_json
 
 from .loop import BodyLoop
 
 _decode = msgspec.json.Decoder().decode
-_encode = msgspec.json.Encoder().encode
 TIMED_OUT = "timeout"
 """The error of a wait whose time was over."""
 
@@ -54,16 +60,6 @@ class News:
     children: list[Any] = field(default_factory=list)
     cancels: list[str] = field(default_factory=list)
     marks: dict[str, str] = field(default_factory=dict)
-
-
-class Limits(NamedTuple):
-    """How long the record of a run may become: its steps, and the bytes of what they answered."""
-
-    steps: int
-    bytes: int
-
-
-NO_LIMITS = Limits(sys.maxsize, sys.maxsize)
 
 
 class Body:
@@ -113,14 +109,23 @@ class Body:
         self.loop.drain()
         while self.replaying and self.broken is None:
             self._feed_recorded(self._ends[self._fed])
+        if self.task.done() and self.broken is None:
+            self._check_nothing_was_left_out()
+
+    def _check_nothing_was_left_out(self) -> None:
+        """What is asked for is recorded with what led to it: a body that has ended has asked for all of it."""
+        left = min((position for position in self._recorded if position > self._position), default=None)
+        if left is not None:
+            self._no_longer_asked(self._recorded[left])
 
     def _feed_recorded(self, step: Step) -> None:
         if self.task is None or self.task.done() or step.position not in self.waiting:
-            self.break_off(
-                f"{step.kind} {step.name!r} was recorded, and the body no longer asks for it", step, "nothing"
-            )
+            self._no_longer_asked(step)
             return
         self.feed(step)
+
+    def _no_longer_asked(self, step: Step) -> None:
+        self.break_off(f"{step.kind} {step.name!r} was recorded, and the body no longer asks for it", step, "nothing")
 
     def feed(self, step: Step) -> None:
         """Give the body the end of what it asked for at a position, and let it go on as far as it can."""
@@ -162,7 +167,7 @@ class Body:
         """A value that is made once and recorded: before anything that follows from it is done."""
         step = self._take(StepKind.VALUE, name)
         if step is None:
-            result = _encode(make()).decode()
+            result = self.written(make(), f"the value {name!r}")
             step = Step(
                 position=self._position,
                 kind=StepKind.VALUE,
@@ -174,6 +179,19 @@ class Body:
             )
             self.news.steps[step.position] = step
         return _decode(step.result or "null")
+
+    def written(self, value: Any, what: str) -> str:
+        """What the body gives away, as JSON; what cannot be kept is refused there, where it is given."""
+        try:
+            text = as_json(value)
+        except ValueError as error:
+            raise ValidationFailed(f"{what} is not JSON: {error}; give plain values") from None
+        if len(text) > self._limits.value:
+            raise PayloadTooLarge(
+                f"{what} has {len(text)} bytes; at most {self._limits.value} are kept: store it elsewhere and pass a"
+                " reference"
+            )
+        return text.decode()
 
     def spawn(self, name: str, make: Callable[[int], Any]) -> int:
         """Take a position for something that nobody waits for; ``make`` is called only the first time."""
@@ -195,7 +213,7 @@ class Body:
         """Whether the run has the change of that name: all that get here first under the new code have."""
         if id in self._patches:
             return True
-        if id in self._unpatched or self.replaying or self.next_position in self._recorded:
+        if id in self._unpatched or self.replaying or not self.is_new:
             self._unpatched.add(id)
             return False
         self._patches.add(id)
@@ -208,6 +226,11 @@ class Body:
     @property
     def next_position(self) -> int:
         return self._position + 1
+
+    @property
+    def is_new(self) -> bool:
+        """Whether what is asked for next has not been recorded before."""
+        return self.next_position not in self._recorded
 
     def break_off(self, what: str, recorded: Step | None, asked: str) -> None:
         """Note that the body and its record disagree; nothing of it is recorded from here on."""

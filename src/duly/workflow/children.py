@@ -14,12 +14,24 @@ from .body import Ask, Body
 from .doing import ChildWork, StepWork
 from .world import World
 
+NOBODY_KNOWS = "workflow %r is known neither to this app nor to a live worker"
 _encode = msgspec.json.Encoder().encode
 
 
 def is_queued(ask: Ask) -> bool:
     """Whether a step is a run of its own."""
     return isinstance(ask.work, StepWork) and ask.work.queue is not None and ask.work.call is not None
+
+
+async def unknown_child(body: Body, world: World) -> Ask | None:
+    """A workflow that the body has just asked to wait for and that nobody could run: it would wait for ever."""
+    for position in body.news.steps:
+        ask = body.waiting.get(position)
+        if ask is None or not isinstance(ask.work, ChildWork) or ask.step.status is not StepStatus.ASKED:
+            continue
+        if not await world.knows(handler_name(ask.work.workflow, ask.work.version)):
+            return ask
+    return None
 
 
 def new_children(body: Body, run: RunContext, world: World) -> list[Child]:

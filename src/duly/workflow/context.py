@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import math
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import Any, Literal, NamedTuple, NoReturn
-
-import msgspec
 
 from duly.core.errors import GatherFailed, StepFailed, ValidationFailed
 from duly.core.hooks import hook_token
@@ -20,7 +19,7 @@ from duly.core.instants import to_datetime, to_ms
 from duly.core.marks import Value, make_marks
 from duly.core.policy import Retry
 from duly.core.steps import StepKind, update_name
-from duly.core.timing.duration import parse_duration
+from duly.core.timing.duration import MAX_DURATION_MS, parse_duration
 from duly.engine.context import RunContext
 from duly.engine.job import Call, Job
 from duly.runtime.chance import Chance
@@ -157,6 +156,7 @@ class WorkflowContext:
                 f"step {title!r} has queue={queue!r}, which takes a registered job: ctx.step(job.bind(...), queue=...)",
                 field="queue",
             )
+        _check_tries(title, timeout, retry, compensate_retry)
         undo = None if compensate is None else undo_call(compensate, work, compensate_retry)
         return self._body.ask(StepKind.STEP, _text(title, "a step"), work=work, undo=undo)
 
@@ -175,6 +175,7 @@ class WorkflowContext:
         """
         if not callable(function) or inspect.iscoroutinefunction(function):
             raise ValidationFailed(f"transaction {name!r} is {function!r}; expected a function that is not async")
+        _check_tries(name, None, retry)
         work = StepWork(name, function, None, args, {}, retry or _ONCE, None, None, transactional=True)
         undo = None if compensate is None else undo_call(compensate, work)
         return self._body.ask(StepKind.STEP, _text(name, "a transaction"), work=work, undo=undo)
@@ -189,9 +190,10 @@ class WorkflowContext:
         days: float = 0,
     ) -> Awaitable[None]:
         """Wait that long, through restarts; nothing is held meanwhile. The instant is fixed the first time."""
-        extra = timedelta(seconds=seconds, minutes=minutes, hours=hours, days=days) // timedelta(milliseconds=1)
-        ms = (0 if duration is None else _milliseconds(duration)) + extra
-        return self._body.ask(StepKind.SLEEP, "sleep", due_at=lambda: self._live_now() + max(0, ms))
+        ms = _milliseconds(seconds + 60 * minutes + 3600 * hours + 86_400 * days)
+        if duration is not None:
+            ms += _milliseconds(duration)
+        return self._body.ask(StepKind.SLEEP, "sleep", due_at=lambda: self._live_now() + ms)
 
     def sleep_until(self, instant: datetime) -> Awaitable[None]:
         """Wait until an instant."""
@@ -250,7 +252,8 @@ class WorkflowContext:
     def publish(self, name: str, value: Any) -> None:
         """Show a value to whoever asks for it; the newest counts."""
         if not self._body.replaying:
-            self._body.news.published[_text(name, "a value")] = msgspec.json.encode(value).decode()
+            text = self._body.written(value, f"the published value {name!r}")
+            self._body.news.published[_text(name, "a value")] = text
 
     def tag(self, *tags: str) -> None:
         """Give the run tags, that it can be found by."""
@@ -266,11 +269,13 @@ class WorkflowContext:
 
     def child(self, workflow: str, input: Any = None, *, version: str | None = None) -> Awaitable[Any]:
         """Start another workflow and wait for its end, its answer; StepFailed if it fails."""
+        self._check_input(workflow, input)
         work = ChildWork(workflow, input, version, self._child_id())
         return self._body.ask(StepKind.CHILD, _text(workflow, "a workflow"), work=work)
 
     def start_child(self, workflow: str, input: Any = None, *, version: str | None = None) -> str:
         """Start another workflow and do not wait for it; answers its run's id."""
+        self._check_input(workflow, input)
         id = self._child_id()
         self._body.spawn(_text(workflow, "a workflow"), lambda position: ChildWork(workflow, input, version, id))
         return id
@@ -306,7 +311,12 @@ class WorkflowContext:
 
     def continue_as_new(self, input: Any = None) -> NoReturn:
         """End this run and go on as a new one with a clean record."""
+        self._body.written(input, "the input of the new run")
         raise ContinueAsNew(input)
+
+    def _check_input(self, workflow: str, input: Any) -> None:
+        if self._body.is_new:
+            self._body.written(input, f"the input of workflow {workflow!r}")
 
     def _child_id(self) -> str:
         return child_run_id(self.id, self._body.next_position, self._body.now)
@@ -322,12 +332,23 @@ def task_token(run_id: str, position: int) -> str:
 
 def _milliseconds(duration: float | str | timedelta) -> int:
     if isinstance(duration, str):
-        return parse_duration(duration)
-    if isinstance(duration, timedelta):
-        return duration // timedelta(milliseconds=1)
-    if isinstance(duration, bool) or not isinstance(duration, int | float):
+        return parse_duration(duration, least_ms=0)
+    seconds = duration.total_seconds() if isinstance(duration, timedelta) else duration
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
         raise ValidationFailed(f"duration is {duration!r}; expected seconds, '5m' or a timedelta", got=duration)
-    return round(duration * 1000)
+    if not seconds * 1000 <= MAX_DURATION_MS:  # nor is NaN
+        raise ValidationFailed(f"duration is {duration!r}; expected at most ten years", got=duration)
+    return round(max(0, seconds) * 1000)
+
+
+def _check_tries(name: str, timeout: float | None, *retries: Retry | None) -> None:
+    for retry in retries:
+        if retry is not None and not isinstance(retry, Retry):
+            raise ValidationFailed(f"retry of step {name!r} is {retry!r}; expected Retry(max_attempts=...)", got=retry)
+    if timeout is None:
+        return
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < math.inf:
+        raise ValidationFailed(f"timeout of step {name!r} is {timeout!r}; expected seconds above 0", got=timeout)
 
 
 def _text(name: Any, what: str) -> str:

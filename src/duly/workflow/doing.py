@@ -7,6 +7,8 @@ import contextvars
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -14,9 +16,10 @@ import msgspec
 from duly.core.errors import ConfigurationError, Fatal
 from duly.core.policy import Retry
 from duly.core.rules.backoff import delay_ms
-from duly.core.steps import Step, StepStatus
+from duly.core.steps import Step, StepKind, StepStatus
+from duly.engine.containing import Contained, contain
 from duly.engine.job import Call
-from duly.engine.outcomes import describe
+from duly.engine.outcomes import Snooze, as_json, describe
 from duly.engine.registry import Registry
 from duly.runtime.clock import Clock
 from duly.runtime.tracing import step_span
@@ -25,6 +28,7 @@ from .body import Done
 
 _encode = msgspec.json.Encoder().encode
 LOG_LINES = 200
+_NO_MORE_LINES = ("warning", f"further lines are not kept: {LOG_LINES} are the most of one try")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +70,11 @@ class StepContext:
     lines: list[tuple[str, str]] = field(default_factory=list)
 
     def log(self, message: str, level: str = "info") -> None:
-        """Keep a line with the step."""
+        """Keep a line with the step: of one try the first 200, and of a line 1,000 characters."""
         if len(self.lines) < LOG_LINES:
             self.lines.append((level, str(message)[:1000]))
+        elif len(self.lines) == LOG_LINES:
+            self.lines.append(_NO_MORE_LINES)
 
 
 _current: contextvars.ContextVar[StepContext | None] = contextvars.ContextVar("duly_step", default=None)
@@ -98,6 +104,7 @@ class Hands:
     ) -> None:
         self._run_id = run_id
         self._registry = registry
+        self._in_thread = registry.around.call_in_thread
         self._clock = clock
         self._now = now
         self._result_limit = result_limit
@@ -111,10 +118,12 @@ class Hands:
             with step_span(work.name, {"run_id": self._run_id, "attempt": attempt, "position": step.position}):
                 if work.transactional:
                     both = lambda c, keep: self._both(step, work, context, c, keep)
-                    return await asyncio.to_thread(self._transact, both)
+                    return await asyncio.to_thread(self._in_thread, partial(self._transact, both))
                 output = await self._limited(work, context)
+                if isinstance(output, Snooze) and step.kind is not StepKind.TASK:
+                    return self._again(step, step.attempt, output.delay // timedelta(milliseconds=1), context)
                 result = self._written(output)
-        except Exception as error:  # noqa: BLE001 - around a user's function: whatever it raises is its end
+        except Exception as error:  # noqa: BLE001 - around a user's function: what it raises is its end
             return self._failed(step, work, attempt, error, context)
         return self._ended(step, attempt, context, StepStatus.DONE, result=result)
 
@@ -128,18 +137,20 @@ class Hands:
         keep(end)
         return end
 
-    def _failed(self, step: Step, work: StepWork, attempt: int, error: Exception, context: StepContext) -> Step:
+    def _failed(self, step: Step, work: StepWork, attempt: int, error: BaseException, context: StepContext) -> Step:
         text = describe(error)
-        if isinstance(error, Fatal | _Unkept) or attempt >= work.retry.max_attempts:
+        if isinstance(error, Fatal | NotKept) or attempt >= work.retry.max_attempts:
             return self._ended(step, attempt, context, StepStatus.FAILED, error=text)
-        wait = delay_ms(work.retry, attempt, context.id)
+        return self._again(step, attempt, delay_ms(work.retry, attempt, context.id), context, text)
+
+    def _again(self, step: Step, attempt: int, wait_ms: int, context: StepContext, error: str | None = None) -> Step:
         return Step(
             position=step.position,
             kind=step.kind,
             name=step.name,
             attempt=attempt,
-            due_at=self._now() + wait,
-            error=text,
+            due_at=self._now() + wait_ms,
+            error=error,
             log=_lines(context),
             asked_at=step.asked_at,
         )
@@ -182,11 +193,20 @@ class Hands:
         return task.result()
 
     async def _call(self, work: StepWork, context: StepContext) -> Any:
+        try:
+            return await contain(self._answer(work, context))
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            raise Contained from error  # the function waited for something that was cancelled
+
+    async def _answer(self, work: StepWork, context: StepContext) -> Any:
         _current.set(context)
         function, args, kwargs = self._function(work)
         if inspect.iscoroutinefunction(function):
             return await function(*args, **kwargs)
-        output = await asyncio.to_thread(function, *args, **kwargs)
+        output = await asyncio.to_thread(self._in_thread, partial(function, *args, **kwargs))
         return await output if inspect.isawaitable(output) else output
 
     def _function(self, work: StepWork) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
@@ -207,12 +227,14 @@ class Hands:
     def _written(self, output: Any) -> str | None:
         if output is None:
             return None
+        if isinstance(output, Snooze):
+            raise NotKept("it answered Snooze, which a transaction or a dispatch cannot; raise an error, with retry=")
         try:
-            result = _encode(output)
-        except (TypeError, ValueError, OverflowError, RecursionError) as error:
-            raise _Unkept(f"the step's answer is not JSON: {error}; return plain values") from None
+            result = as_json(output)
+        except ValueError as error:
+            raise NotKept(f"the step's answer is not JSON: {error}; return plain values") from None
         if len(result) > self._result_limit:
-            raise _Unkept(
+            raise NotKept(
                 f"the step's answer has {len(result)} bytes; at most {self._result_limit} are kept: store it elsewhere"
                 " and return a reference"
             )
@@ -228,7 +250,7 @@ class Hands:
 _UNDO = Retry(max_attempts=3, delay=1)
 
 
-class _Unkept(Exception):
+class NotKept(Exception):
     """What a step answered cannot be kept; doing it again would not help."""
 
 

@@ -45,9 +45,15 @@ class BodyLoop(asyncio.AbstractEventLoop):
             while self._ready:
                 handle = self._ready.popleft()
                 if not handle.cancelled():
-                    handle._run()
+                    self._run(handle)
         finally:
             asyncio._set_running_loop(outside)
+
+    def _run(self, handle: asyncio.Handle) -> None:
+        try:
+            handle._run()
+        except SystemExit as error:  # a task that ends so has it as its error, too; the worker goes on
+            self.unheard.append(error)
 
     def call_soon(  # type: ignore[override]  # typeshed wants a TypeVarTuple
         self, callback: Callable[..., Any], *args: Any, context: Context | None = None

@@ -12,16 +12,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from duly.core.errors import LeaseLost, StepFailed
+from duly.core.errors import LeaseLost, StepFailed, ValidationFailed
 from duly.core.ids import child_run_id
 from duly.core.run import Cancelled, Failed, Outcome, Reason, Suspended
 from duly.core.steps import START, Journal, Message, Recorded, Step, StepKind, StepStatus
 from duly.engine.context import RunContext
-from duly.engine.outcomes import describe
+from duly.engine.outcomes import Snooze, describe
 from duly.store.journal import Child, Record
 
 from .body import TIMED_OUT, Ask, Body
-from .children import is_queued, new_children
+from .children import NOBODY_KNOWS, is_queued, new_children, unknown_child
 from .context import ContinueAsNew, Hooks, WorkflowContext
 from .definition import Workflow
 from .doing import ChildWork, Hands, StepWork
@@ -48,6 +48,7 @@ class Stint:
         self._secret = ""
         self._kept: tuple[Body, Journal] | None = None
         self._is_undoing = False
+        self._warned = False
         self._hands = Hands(run.id, world.registry, world.clock, self.now, world.result_limit, self._transact)
 
     @property
@@ -115,6 +116,9 @@ class Stint:
             assert body.task is not None
             if self._is_over(body):
                 return await self._give_up(body)
+            if (ask := await unknown_child(body, self._world)) is not None:
+                self._feed(body, self._ended(ask.step, StepStatus.FAILED, error=NOBODY_KNOWS % ask.step.name))
+                continue
             if not await self._record(body):
                 return Cancelled()
             if self._is_to_stop():
@@ -305,7 +309,7 @@ class Stint:
         )
         body.news = type(news)()
         self._taken, self._children = [], []
-        self._warn_of_length(record)
+        self._warn_of_length(body)
         return not (await self._put(record)).cancelled
 
     async def _put(self, record: Record) -> Recorded:
@@ -315,16 +319,11 @@ class Stint:
         self._hear(recorded)
         return recorded
 
-    def _warn_of_length(self, record: Record) -> None:
-        most = self._world.limits.steps
-        if any(step.position == most * 4 // 5 and step.seq is None for step in record.steps):
-            log.warning(
-                "run %s of workflow %s has recorded %d steps; at %d it fails: let it go on with ctx.continue_as_new",
-                self._run.id,
-                self._workflow.name,
-                most * 4 // 5,
-                most,
-            )
+    def _warn_of_length(self, body: Body) -> None:
+        warning = None if self._warned else self._world.limits.warning(body.next_position - 1, body.bytes)
+        if warning is not None:
+            self._warned = True
+            log.warning("run %s of workflow %s is long: %s", self._run.id, self._workflow.name, warning)
 
     # The end.
 
@@ -332,6 +331,8 @@ class Stint:
         if task.cancelled():
             return await self._undo(body, journal, StepFailed(self._workflow.name, "the body cancelled itself"))
         error = task.exception()
+        if error is None and isinstance(task.result(), Snooze):
+            error = ValidationFailed("the body answered Snooze, which is for jobs; wait with ctx.sleep")
         if error is None:
             return task.result()
         if isinstance(error, ContinueAsNew):

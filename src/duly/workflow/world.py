@@ -13,15 +13,15 @@ from duly.core.errors import OutcomeUnknown, StoreUnavailable
 from duly.core.hooks import PATH, SECRET
 from duly.core.run import Run
 from duly.core.schedule import DEFAULT_QUEUE, DEFAULT_TIMEOUT_MS
-from duly.core.steps import Journal, Recorded
+from duly.core.steps import Journal, Limits, Recorded
 from duly.engine.context import RunContext
 from duly.engine.registry import Registry
 from duly.runtime.batcher import Batcher
 from duly.runtime.clock import Clock
 from duly.store.journal import Record
 from duly.store.protocol import Stepping
+from duly.store.values import Instance
 
-from .body import Limits
 from .residents import Residents
 
 T = TypeVar("T")
@@ -35,6 +35,7 @@ class Steps(Stepping, Protocol):
     """What a stint asks of the store."""
 
     async def request_cancel(self, run_id: str) -> Run | None: ...
+    async def list_instances(self) -> list[Instance]: ...
     def record_on(self, connection: Any, record: Record) -> Recorded | None: ...
 
 
@@ -58,7 +59,7 @@ class World:
         self.registry = registry
         self.result_limit = settings.result_limit
         self.max_attempts = settings.default_max_attempts
-        self.limits = Limits(settings.history_steps, settings.history_bytes)
+        self.limits = Limits(settings.history_steps, settings.history_bytes, settings.payload_limit)
         self.residents = Residents(settings.resident_workflows)
         self._on_children = on_children
         self.transaction = transaction
@@ -90,6 +91,13 @@ class World:
 
     def record_on(self, connection: Any, record: Record) -> Recorded | None:
         return self._store.record_on(connection, record)
+
+    async def knows(self, handler: str) -> bool:
+        """Whether this app, or a live worker, could execute runs of that name."""
+        if self.registry.get(handler) is not None:
+            return True
+        instances = await self._persistently(f"who knows {handler} waits to be read", self._store.list_instances)
+        return any(handler in instance.jobs for instance in instances)
 
     async def cancel(self, run_id: str) -> None:
         """Cancel a run and all below it; harmless when it has ended."""

@@ -96,6 +96,9 @@ def test_too_short_is_refused(length):
 def test_text_that_is_too_short_is_refused_too():
     with pytest.raises(IntervalTooShort, match="interval is 999 ms"):
         Every("999ms")
+    for nothing in ("0s", "PT0S", "0.0h"):
+        with pytest.raises(IntervalTooShort, match="interval is 0 ms"):
+            Every(nothing)
 
 
 def test_the_minimum_can_be_lowered_but_not_below_one():

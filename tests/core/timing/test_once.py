@@ -61,6 +61,8 @@ def test_an_aware_datetime_in_any_zone_is_taken():
         "",
         "\u0662\u0660\u0662\u0667-03-15T14:00:00Z",
         "2027-03-15T14:00:00+25:00",
+        "2027-03-15T14:00:00+14:60",
+        "2027-03-15T24:00:00Z",
         1_800_000_000,
         None,
         "Z" * 10_000,
@@ -116,6 +118,8 @@ def test_the_ends_of_the_calendar_are_kept_in():
     assert Once(datetime.max.replace(tzinfo=UTC)).at.year == 9999
     with pytest.raises(ValidationFailed, match="years 1 to 9999"):
         Once(datetime.max.replace(tzinfo=timezone(timedelta(hours=-5))))
+    with pytest.raises(ValidationFailed, match=r"instant is '9999-12-31T23:59:59-05:00'; expected an instant within"):
+        Once("9999-12-31T23:59:59-05:00")
     with pytest.raises(ValidationFailed):
         Once.local("9999-12-31T23:00:00", "America/New_York")
 

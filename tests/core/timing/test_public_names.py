@@ -18,6 +18,7 @@ def test_the_public_names_are_pinned():
         "dst_note",
         "explain",
         "from_description",
+        "moved_note",
         "parse_duration",
         "timing_from",
         "tz_version",

@@ -60,9 +60,25 @@ def test_other_names_are_refused(name):
     assert len(str(refusal.value)) < 200
 
 
-@pytest.mark.parametrize("given_name, meant", [("america/new_york", "America/New_York"), ("utc", "UTC")])
-def test_a_name_in_the_wrong_case_gets_a_hint(given_name, meant):
+@pytest.mark.parametrize(
+    "given_name, meant",
+    [
+        ("america/new_york", "America/New_York"),
+        ("utc", "UTC"),
+        ("Europe/Berln", "Europe/Berlin"),
+        ("America/SaoPaulo", "America/Sao_Paulo"),
+        ("Berlin", "Europe/Berlin"),
+        ("New York", "America/New_York"),
+    ],
+)
+def test_a_name_that_is_nearly_one_gets_a_hint(given_name, meant):
     with pytest.raises(TimezoneInvalid, match=f"did you mean '{meant}'"):
+        check_zone(given_name)
+
+
+@pytest.mark.parametrize("given_name", ["EST", "x", "Europe", "+01:00", "Atlantis/Poseidonis"])
+def test_a_name_that_is_like_none_gets_no_hint(given_name):
+    with pytest.raises(TimezoneInvalid, match=r"such as 'America/New_York'$"):
         check_zone(given_name)
 
 

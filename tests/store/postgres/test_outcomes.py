@@ -1,12 +1,13 @@
 """Not done, done, or unknown: what a caller learns when the wire breaks, and that repeating is safe."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 
 import psycopg
 import pytest
 
-from duly.core.errors import DulyError, OutcomeUnknown, StoreError, StoreUnavailable
+from duly.core.errors import DulyError, KeyInUse, OutcomeUnknown, StoreError, StoreUnavailable
 from duly.core.run import RunStatus
 from duly.core.schedule import Schedule
 from duly.runtime.chance import Chance
@@ -16,6 +17,7 @@ from duly.store.postgres.limits import Limits
 from duly.store.postgres.texts import as_statement
 from duly.store.sql import SqlStore
 from duly.store.statements import Program, query
+from tests.app.conftest import until
 from tests.store.postgres.making import (
     RULES,
     SetClock,
@@ -54,6 +56,56 @@ async def test_a_create_whose_answer_is_lost_can_be_repeated(store: SqlStore, pr
     assert ask(fresh_postgres, "SELECT count(*) FROM duly_cursors") == [2]
 
 
+@pytest.fixture
+async def used(store: SqlStore) -> SqlStore:
+    """A store that has created something, knows that nobody watches, and commits together with what it inserts."""
+    await put(store, "first")
+    return store
+
+
+async def test_a_commit_sent_with_its_step_whose_answer_is_lost_can_be_repeated(
+    used: SqlStore, proxy: Proxy, fresh_postgres: str
+):
+    new = [new_schedule("a"), new_schedule("b")]
+    proxy.set(Fault.LOSE_REPLY)
+    with pytest.raises(OutcomeUnknown, match="repeating the call is safe"):
+        await used.put_schedules(new)
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly_cursors") == [3]
+    again = await used.put_schedules(new)
+    assert [put.facts.id for put in again if isinstance(put, Schedule)] == [item.facts.id for item in new]
+    assert ask(fresh_postgres, "SELECT slots FROM duly_tenants") == [3]
+
+
+async def test_a_commit_sent_with_its_step_that_never_arrives_is_unknown_and_left_nothing(
+    used: SqlStore, proxy: Proxy, fresh_postgres: str
+):
+    proxy.set(Fault.LOSE)
+    with pytest.raises(OutcomeUnknown):
+        await put(used, "a")
+    assert ask(fresh_postgres, "SELECT key FROM duly_schedules") == ["first"]
+
+
+async def test_a_server_that_ends_the_connection_before_the_commit_sent_with_its_step_is_asked_again(
+    used: SqlStore, fresh_postgres: str
+):
+    """The server tells which statement it did not do, so the commit after it was not done either."""
+    with held_rows(fresh_postgres, "SELECT FROM duly_tenants FOR UPDATE") as blocker:
+        creating = asyncio.create_task(put(used, "a"))
+        waits = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+        await until(lambda: ask(fresh_postgres, waits))
+        ask(fresh_postgres, f"SELECT pg_terminate_backend(pid, 5000) FROM ({waits}) AS waiting")
+        blocker.rollback()
+        assert (await creating).key == "a"
+    assert ask(fresh_postgres, "SELECT slots FROM duly_tenants") == [2]
+
+
+async def test_what_fails_before_a_commit_sent_with_its_step_was_not_done(used: SqlStore, fresh_postgres: str):
+    new = [new_schedule("a"), new_schedule("first"), new_schedule("b")]
+    a, taken, b = await used.put_schedules(new)
+    assert (type(a), type(taken), type(b)) == (Schedule, KeyInUse, Schedule)
+    assert ask(fresh_postgres, "SELECT slot FROM duly_cursors ORDER BY slot") == [1, 2, 3]
+
+
 async def test_an_enqueue_whose_answer_is_lost_can_be_repeated(store: SqlStore, proxy: Proxy, fresh_postgres: str):
     requests = [new_request(), new_request(run_at=5)]
     proxy.set(Fault.LOSE_REPLY)
@@ -74,6 +126,21 @@ async def test_a_fire_whose_answer_is_lost_fires_nothing_twice(
         await store.fire_due(limit=10, rules=RULES)
     assert (await store.fire_due(limit=10, rules=RULES)).runs == 0
     assert ask(fresh_postgres, "SELECT count(*) FROM duly_runs") == [1]
+
+
+async def test_a_fire_that_commits_with_its_last_step_fires_nothing_twice(
+    used: SqlStore, proxy: Proxy, clock: SetClock, fresh_postgres: str
+):
+    clock.at += HOUR
+    await put(used, "a")  # has something to tell, and so looks who watches
+    proxy.set(Fault.LOSE_REPLY)
+    with pytest.raises(OutcomeUnknown):
+        await used.fire_due(limit=10, rules=RULES)
+    assert (await used.fire_due(limit=10, rules=RULES)).runs == 0
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly_runs") == [1]
+    proxy.set(Fault.LOSE)
+    with pytest.raises(OutcomeUnknown):
+        await used.fire_due(limit=10, rules=RULES)
 
 
 async def test_a_settle_whose_answer_is_lost_is_kept_and_not_lost(store: SqlStore, proxy: Proxy, fresh_postgres: str):
@@ -131,7 +198,13 @@ async def test_a_connection_that_always_breaks_before_the_commit_leaves_nothing_
 
 
 async def test_connections_that_died_while_idle_are_replaced_unnoticed(store: SqlStore, fresh_postgres: str):
-    await asyncio.gather(*(put(store, f"k{n}") for n in range(4)))
+    both_begun = threading.Barrier(2, timeout=60)
+
+    def beside_another(now: int) -> Program[None]:
+        both_begun.wait()
+        yield query("next_fire")
+
+    await asyncio.gather(*(store.driver.write(beside_another) for _ in range(2)))
     ended = ask(
         fresh_postgres,
         "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"

@@ -16,7 +16,7 @@ from duly.store.postgres.arrays import encode
 from duly.store.postgres.driver import PostgresDriver
 from duly.store.postgres.limits import Limits
 from duly.store.postgres.texts import fill_in, load_queries, load_transactions
-from tests.servers import fresh_database
+from tests.databases import fresh_database
 
 MANY = 100_000
 NOW = 1_800_000_000_000
@@ -64,6 +64,12 @@ INSERT INTO duly_redrives SELECT id, 1, 1, NULL, gen_random_uuid() FROM duly_his
 INSERT INTO duly_owners SELECT id, 'owner7' FROM duly_history LIMIT 10000;
 INSERT INTO duly_marks SELECT id, 'amount' || row_number() OVER () % 100, '5' FROM duly_history;
 INSERT INTO duly_marks SELECT id, '#vip', 'null' FROM duly_history LIMIT 50000;
+INSERT INTO duly_steps (run_id, position, kind, name, status, attempt, asked_at)
+SELECT gen_random_uuid(), 1, 'event', 'e' || n % 1000, 'asked', 0, 1 FROM generate_series(1, 20000) AS n;
+INSERT INTO duly_event_handlers SELECT 'e' || n % 1000, 'job' || n, 'q', 1 FROM generate_series(1, 20000) AS n;
+INSERT INTO duly_event_ids SELECT 't1', '', 'i' || n, {NOW} + n * 1000 FROM generate_series(-100, 20000) AS n;
+INSERT INTO duly_gatherings
+SELECT 'e', 'job' || n, 't', '', gen_random_uuid(), 1, {NOW} + n * 1000 FROM generate_series(-100, 20000) AS n;
 INSERT INTO duly_instances VALUES (1, 'a', 'h', 1, '[]', '1', '1', '[]', 1, 1);
 ANALYZE
 """
@@ -71,7 +77,9 @@ ANALYZE
 BEGIN = fill_in(load_transactions()["begin_write"], Limits().in_ms())
 SOME = [f"{n:032x}" for n in (5, 500, 50_000)]
 ANYBODYS = {"tenant": None, "owner": None}
-NO_FILTER = dict.fromkeys("tenant owner job topic tag status enabled app q after schedule_id workflow lower".split())
+NO_FILTER = dict.fromkeys(
+    "tenant owner job topic tag status enabled app q after upper schedule_id workflow lower long".split()
+)
 
 
 @pytest.fixture(scope="module")
@@ -206,9 +214,17 @@ PREPARED: dict[str, tuple[dict[str, Any], str]] = {
     "begin_answer": ({"id": SOME[0], "fence": 1, "now": NOW, "answer_by": NOW}, "duly_runs_pkey"),
     "answered_already": ({"id": SOME[0], "fence": 1}, "duly_history_pkey"),
     "unknown_jobs": ({"now": NOW}, "duly_runs_unknown"),
+    "adopt_jobs": ({"jobs": ["j1", "topic:*"], "limit": 10}, "duly_runs_unknown"),
+    "adopt_known_jobs": ({"now": NOW, "limit": 10}, "duly_runs_unknown"),
     "expired_pauses": ({"now": NOW, "limit": 10}, "duly_schedules_pause"),
     "purge_surplus": ({"status": "completed", "keep": 5, "limit": 10}, "duly_history_pkey"),
     "purge_history": ({"finished_before": NOW, "limit": 10, "statuses": ["completed"]}, "duly_history_pkey"),
+    "event_waiters": ({"name": "e", **ANYBODYS}, "duly_steps_events"),
+    "lock_gathered": ({"ids": SOME, "now": NOW}, "duly_runs_pkey"),
+    "move_gathered": ({"id": SOME, "payload": ["1"] * 3, "due_at": [NOW] * 3}, "duly_runs_pkey"),
+    "event_handlers": ({"event": "e1"}, "duly_event_handlers_pkey"),
+    "purge_event_ids": ({"now": NOW, "limit": 10}, "duly_event_ids_expiry"),
+    "purge_gatherings": ({"before": NOW, "limit": 10}, "duly_gatherings_at"),
     "seen_request": ({"tenant": "t1", "client_request_id": "x", "owner": None}, "duly_schedules_client_request"),
     "find_client_request": ({"tenant": "t1", "client_request_id": "x"}, "duly_schedules_client_request"),
 }  # fmt: skip
@@ -300,13 +316,58 @@ def test_a_search_looks_no_further_than_its_page(
     filled: psycopg.Connection, filters: dict[str, Any], after: str | None
 ):
     asked = {"upper": "00000000-0000-0000-0000-00000000cb20" if after else "00000000-0000-0000-0000-0000000007d0"}
-    plan = custom_plan(filled, "search_schedules", NO_FILTER | filters | asked | {"after": after, "limit": 51})
+    plan = custom_plan(filled, "list_schedules", NO_FILTER | filters | asked | {"after": after, "limit": 51})
     walked = {node["Relation Name"] for node in plan if node["Node Type"] == "Seq Scan"}
     assert not walked - SMALL
     assert {"duly_schedules_pkey", "duly_cursors_pkey"} & {node.get("Index Name") for node in plan}
 
 
-PAGE_ENDS = {"owner": None, "after": None, "most": 10_000}
+PAGE_ENDS = {"tenant": None, "owner": None, "job": None, "after": None, "most": 10_000}
+
+
+def visited(connection: psycopg.Connection, name: str, values: dict[str, Any]) -> tuple[list[Any], int]:
+    """What a statement answers, and how many rows it looked at for that."""
+    given = {key: encode(value) for key, value in values.items()}
+    answer = connection.execute(load_queries()[name].text, given, prepare=False).fetchall()
+    text = b"EXPLAIN (ANALYZE, FORMAT JSON) " + load_queries()[name].text
+    row = connection.execute(text, given, prepare=False).fetchone()
+    assert row is not None
+    scans = [node for node in nodes(row[0][0]["Plan"]) if "Relation Name" in node]
+    looked_at = ("Actual Rows", "Rows Removed by Filter", "Rows Removed by Index Recheck")
+    return answer, sum(round(sum(node.get(rows, 0) for rows in looked_at) * node["Actual Loops"]) for node in scans)
+
+
+@pytest.mark.parametrize(
+    "whose, most",
+    [({}, 500), ({"tenant": "t7"}, 200), ({"tenant": "t7", "job": "job7"}, 5), ({"job": "job7"}, 5)],
+)
+@pytest.mark.parametrize("filters", [{"q": "%nobody%"}, {"status": "failed"}, {"tag": "none"}, {"enabled": False}])
+@pytest.mark.parametrize("after", [None, "00000000-0000-0000-0000-00000000c350"])
+def test_a_page_looks_at_so_many_schedules_whosever_they_are(
+    filled: psycopg.Connection, whose: dict[str, Any], most: int, filters: dict[str, Any], after: str | None
+):
+    ends, looked_at = visited(filled, "schedules_page_end", PAGE_ENDS | whose | {"after": after, "most": most})
+    ((upper,),) = ends
+    assert looked_at <= 2 * most + 150, "twice where a job is counted first, and the tenants"
+    asked = NO_FILTER | whose | filters | {"after": after, "upper": upper, "limit": 51}
+    found, looked_at = visited(filled, "list_schedules", asked)
+    assert found == []
+    assert looked_at <= 3 * (most + 1), "a schedule, its cursor and its revision"
+
+
+@pytest.mark.parametrize(
+    "whose, has", [({"tenant": "t7"}, 1000), ({"tenant": "t7", "job": "job7"}, 20), ({"job": "job7"}, 20)]
+)
+@pytest.mark.parametrize("filters", [{"q": "%nobody%"}, {"tag": "none"}, {"enabled": False}])
+def test_few_schedules_of_a_tenant_or_a_job_are_looked_at_on_one_page(
+    filled: psycopg.Connection, whose: dict[str, Any], has: int, filters: dict[str, Any]
+):
+    ends, looked_at = visited(filled, "schedules_page_end", PAGE_ENDS | whose)
+    assert ends == []
+    assert looked_at <= has + 100, "those that are asked for, and the tenants"
+    found, looked_at = visited(filled, "list_schedules", NO_FILTER | whose | filters | {"limit": 51})
+    assert found == []
+    assert looked_at <= 3 * has, "a schedule, its cursor and its revision"
 
 
 @pytest.mark.parametrize(
@@ -325,7 +386,7 @@ PAGE_ENDS = {"owner": None, "after": None, "most": 10_000}
             "duly_cursors_due",
         ),
         ("count_trouble", {"late_before": NOW, "limit": 10_000}, "duly_history_dead"),
-        ("longest_waiting", {"limit": 10_000}, "duly_runs_ready"),
+        ("longest_waiting", {"limit": 10_000, "webhooks": "target:webhook"}, "duly_runs_ready"),
         ("recent_outcomes", ANYBODYS | {"ids": SOME, "each": 20}, "duly_history_by_schedule"),
         ("count_minutes", {"since": NOW, "until": NOW + 600_000, "limit": 5000}, "duly_history_pkey"),
         ("recent_lags", {"ahead": NOW, "limit": 1000}, "duly_history_pkey"),
@@ -353,3 +414,59 @@ def test_a_key_is_found_by_the_unique_index(filled: psycopg.Connection, tenant: 
 def test_what_an_owner_asks_for_is_found_by_its_index(filled: psycopg.Connection, name: str):
     values, index = PREPARED[name]
     check(custom_plan(filled, name, values | {"tenant": "t7", "owner": "owner7"}), index)
+
+
+@pytest.fixture(scope="module")
+def deserted(postgres_url: str) -> Iterator[psycopg.Connection]:
+    """A connection to a database whose runs have all ended, and whose statistics say so: vacuum is yet to come."""
+    with fresh_database(postgres_url) as url:
+        driver = PostgresDriver(url)
+        driver.open_sync()
+        driver.close_sync()
+        with psycopg.connect(url, autocommit=True, prepare_threshold=None) as connection:
+            connection.execute("ALTER TABLE duly_runs SET (autovacuum_enabled = off)")
+            connection.execute(
+                "INSERT INTO duly_runs (id, kind, tenant, job, queue, priority, due_at, slot, max_attempts, fired_at)"
+                " SELECT gen_random_uuid(), 'direct', 't', 'job1', 'q', 1, n, n, 3, 1 FROM generate_series(1, 5000) n"
+            )
+            connection.execute("DELETE FROM duly_runs")
+            connection.execute("ANALYZE")
+            yield connection
+
+
+BY_ID: dict[str, dict[str, Any]] = {
+    **{name: PREPARED[name][0] for name in ("claim_ready", "claim_newest", "claim_chosen", "complete_runs")},
+    **{name: PREPARED[name][0] for name in ("return_runs", "move_gathered")},
+    "finish_runs": {
+        "id": SOME, "fence": [1] * 3, "session": [1] * 3, "status": ["failed"] * 3, "reason": [None] * 3,
+        "error": [None] * 3, "result": [None] * 3, "now": NOW,
+    },
+    "lock_runs": {"id": SOME, "fence": [1] * 3, "session": [1] * 3},
+    "progress_runs": {"id": SOME, "job": ["j"] * 3},
+    "wake_sleepers": {"now": NOW},
+    "release_line": {"id": SOME, "free": [1] * 3},
+    "adopt_fair_keys": {"changed_after": NOW, "limit": 10},
+    "hold_unknown_jobs": {"now": NOW},
+    "adopt_jobs": {"jobs": ["j1", "topic:*"], "limit": 10},
+    "adopt_known_jobs": {"now": NOW, "limit": 10},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("planned", [own_plan, generic_plan])
+@pytest.mark.parametrize("name", sorted(BY_ID))
+def test_p16_runs_are_found_by_their_ids_although_there_seem_to_be_none(
+    deserted: psycopg.Connection, planned, name: str
+):
+    """While somebody holds an old snapshot the primary key is full of what has ended: nobody may walk through it."""
+    scans = [node for node in planned(deserted, name, BY_ID[name]) if node.get("Index Name") == "duly_runs_pkey"]
+    assert scans
+    assert all("id" in scan.get("Index Cond", "") for scan in scans)
+
+
+@pytest.mark.parametrize("planned", [own_plan, generic_plan])
+@pytest.mark.parametrize("name", ["complete_runs", "finish_runs", "lock_runs"])
+def test_ends_are_not_compared_each_with_each_although_there_seem_to_be_no_runs(
+    deserted: psycopg.Connection, planned, name: str
+):
+    """A thousand ends at once would be a million comparisons: a third of a second for what takes ten milliseconds."""
+    assert [node for node in planned(deserted, name, BY_ID[name]) if node["Node Type"] == "Nested Loop"] == []

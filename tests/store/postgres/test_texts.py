@@ -8,12 +8,14 @@ import pytest
 
 import duly.store.methods
 from duly.core.errors import ConfigurationError
+from duly.store.methods import keeping
 from duly.store.postgres import postgres_store
 from duly.store.postgres.address import read_address
 from duly.store.postgres.driver import PostgresDriver
 from duly.store.postgres.errors import not_done
 from duly.store.postgres.limits import Limits
 from duly.store.postgres.texts import as_statement, load_queries
+from duly.store.resealing import PLACES
 from duly.store.sql import SqlStore
 
 METHODS = Path(duly.store.methods.__file__).parent
@@ -30,7 +32,9 @@ def test_parameters_are_translated_and_casts_are_not():
 def test_there_is_a_statement_for_every_name_that_programs_yield():
     named = re.compile(r'(?:query|batch|owned|made)\(\s*"(\w+)"')
     used = {name for file in METHODS.glob("*.py") for name in named.findall(file.read_text())}
-    used |= {"purge_cursors", "purge_revisions", "purge_changes", "purge_schedules", "fair_heads", "fair_heads_newest"}
+    used |= {*keeping.OF_RUNS, *keeping.OF_SCHEDULES, "fair_heads", "fair_heads_newest"}
+    used |= {"put_secret", "read_seals", "drop_seals"}
+    used |= {f"{what}_{place}" for what in ("unsealed", "reseal") for place in PLACES}
     assert used == set(load_queries())
 
 
@@ -49,6 +53,8 @@ async def test_the_server_understands_every_statement(store: SqlStore, fresh_pos
 
 
 def test_what_the_url_says_wins_over_our_defaults():
+    spaced = read_address("postgresql://h/d?prepare=off&options=-c%20a%3D1+2&application_name=my+app", Limits())
+    assert (spaced.parameters["options"], spaced.parameters["application_name"]) == ("-c a=1+2", "my+app")
     address = read_address("postgresql://u:p%40ss@h:1/d?application_name=mine&prepare=off", Limits(connect=7))
     assert (address.prepare, address.name) == (False, "h:1/d")
     assert address.parameters["application_name"] == "mine"

@@ -1,8 +1,13 @@
 """Checkpoints: the log is kept short beside the commits."""
 
+from contextlib import closing
+from pathlib import Path
+
+import apsw
 import pytest
 
-from duly.store.sqlite import SqliteDriver, checkpointer
+from duly.store.sqlite import SqliteDriver, checkpointer, connecting
+from tests.store.sqlite.conftest import Opener
 from tests.store.sqlite.making import add
 
 
@@ -32,3 +37,23 @@ async def test_a_log_that_grew_too_long_is_moved_by_the_writer(
     await write_until_the_log_starts_anew(driver)  # the schema alone may have made it longer than that
     for _ in range(3):
         assert 50 <= await write_until_the_log_starts_anew(driver) < 60
+
+
+def size(path: str) -> int:
+    return Path(path).stat().st_size
+
+
+async def test_what_a_long_reader_made_the_log_grow_to_is_given_back_when_it_has_gone(
+    opener: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpointer, "CHECKPOINT_PAGES", 50)
+    monkeypatch.setattr(connecting, "LOG_KEPT", 100 * 4096)
+    driver = await opener()
+    log = f"{driver.path}-wal"
+    with closing(apsw.Connection(driver.path)) as reader, reader:
+        reader.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+        for n in range(400):
+            await driver.write(add(f"held{n}"))
+        assert size(log) > 2 * connecting.LOG_KEPT
+    await write_until_the_log_starts_anew(driver)
+    assert size(log) <= connecting.LOG_KEPT

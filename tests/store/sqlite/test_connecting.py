@@ -11,7 +11,8 @@ import pytest
 
 from duly.core.errors import ConfigurationError
 from duly.store.sqlite import open_store
-from duly.store.sqlite.connecting import check_version
+from duly.store.sqlite.connecting import LOG_KEPT, check_version
+from duly.store.sqlite.inspecting import find_schema
 from duly.testing import ManualClock
 from tests.store.sqlite.conftest import Opener
 from tests.store.sqlite.making import add
@@ -49,6 +50,18 @@ def _is_diary(path: Path) -> bool:
 async def test_a_read_only_file_is_refused_by_name(opener: Opener, read_only: Path) -> None:
     with _as_somebody(), pytest.raises(ConfigurationError, match=r"duly\.db' is read-only"):
         await opener(path=read_only)
+
+
+async def test_a_folder_that_may_not_be_written_in_is_named(opener: Opener, read_only: Path) -> None:
+    connection = apsw.Connection(str(read_only))  # root, or the owner of a file whose rights come later
+    connection.pragma("journal_mode", "wal")
+    connection.close()
+    told = r"duly\.db' cannot be opened: this process may not write in '.*', and SQLite keeps files beside a database"
+    with _as_somebody():
+        with pytest.raises(ConfigurationError, match=told):
+            find_schema(str(read_only))
+        with pytest.raises(ConfigurationError, match=told.replace("duly", "new")):
+            await opener(path=read_only.with_name("new.db"))
 
 
 @pytest.fixture
@@ -102,6 +115,7 @@ async def test_every_connection_is_durable(opener: Opener) -> None:
     assert connection.pragma("journal_mode") == "wal"
     assert connection.pragma("synchronous") == 2
     assert connection.pragma("mmap_size") == 0
+    assert connection.pragma("journal_size_limit") == LOG_KEPT
 
 
 @pytest.mark.parametrize("umask, file, folder", [(0o022, 0o640, 0o750), (0o000, 0o640, 0o750), (0o077, 0o600, 0o700)])

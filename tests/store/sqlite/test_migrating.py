@@ -11,7 +11,9 @@ import apsw
 import pytest
 
 from duly.core.errors import SchemaMismatch
+from duly.store.sqlite import SqliteDriver
 from duly.store.sqlite.migrating import load_migrations
+from duly.testing import ManualClock
 from tests.store.sqlite.conftest import Opener
 from tests.store.sqlite.making import add
 
@@ -148,3 +150,25 @@ async def test_a_migration_that_fails_changes_nothing(
     with pytest.raises(Exception, match="duly_more already exists"):
         await opener()
     assert raw.execute("SELECT count(*) FROM sqlite_schema").get == 0
+
+
+async def test_a_database_in_memory_is_a_copy_of_what_the_scripts_make_and_a_store_of_its_own(path: Path) -> None:
+    drivers = [SqliteDriver(place, clock=ManualClock(), inline=True) for place in (path, ":memory:", ":memory:")]
+    found, own = [], set()
+    for driver in drivers:
+        await driver.open()
+        assert driver._inline is not None
+        connection = driver._inline._connection
+        schema = connection.execute("SELECT type, name, sql FROM sqlite_schema ORDER BY 1, 2").fetchall()
+        tables = [str(name) for kind, name, _ in schema if kind == "table"]
+        counts = {table: connection.execute(f"SELECT count(*) FROM {table}").get for table in tables}
+        [(store, secret, *meta)] = connection.execute(
+            "SELECT store_id, value, epoch, schema FROM duly_meta, duly_secrets"
+        )
+        own |= {store, secret}
+        found.append((schema, counts, meta))
+        assert await driver.write(add("t")) == 1  # a row in one is in no other
+    assert found[0] == found[1] == found[2]
+    assert len(own) == 6
+    for driver in drivers:
+        await driver.close()

@@ -11,6 +11,7 @@ from duly.store.sqlite.connecting import connect
 from duly.store.sqlite.migrating import load_migrations
 from duly.store.sqlite.statements import execute, load_statements
 from duly.store.statements import Batch, Query, batch, columns, query
+from duly.store.values import LONG_RESULT
 
 SMALL = (
     "duly_meta",
@@ -21,13 +22,14 @@ SMALL = (
     "duly_keys",
     "duly_watch",
     "duly_overdue",
+    "duly_event_handlers",
 )
 SELDOM = {"duly_runs_unknown", "duly_runs_suspects", "duly_events_new", "duly_operations_stops"}
 COUNTING = {"queue_figures", "purge_surplus"}
 """Statements that walk over what they are asked to count: open runs, ended runs up to the number that is kept."""
 
 STORED = 3_000
-NO_FILTER = dict.fromkeys(("tenant", "owner", "job", "topic", "tag", "status", "enabled", "app", "q", "after"))
+NO_FILTER = dict.fromkeys(("tenant", "owner", "job", "topic", "tag", "status", "enabled", "app", "q", "after", "upper"))
 NO_DEAD_FILTER = dict.fromkeys(("tenant", "schedule_id", "job", "queue", "error", "after"))
 
 
@@ -81,6 +83,9 @@ STEPS: list[tuple[str, Query | Batch, int]] = [
     ("answerable", query("answerable_run", id="none", fence=1), 0),
     ("answered", query("answered_already", id="none", fence=1), 0),
     ("unknown", query("unknown_jobs", now=5), 0),
+    ("adopt", query("adopt_jobs", jobs=["none", "topic:*"], limit=10), 0),
+    ("adopt known", query("adopt_known_jobs", now=5, limit=10), 0),
+    ("sleepers", query("wake_sleepers", now=5), 0),
     ("pauses", query("expired_pauses", now=5, limit=10), 0),
     ("purgeable", query("purgeable_schedules", ended_before=5, limit=10), 0),
     ("old history", query("purge_history", finished_before=5, limit=10, statuses=["completed"]), 0),
@@ -110,6 +115,7 @@ STEPS: list[tuple[str, Query | Batch, int]] = [
             owned(
                 "list_runs",
                 **dict.fromkeys(("tenant", "schedule_id", "job", "workflow", "status", "after", "lower")) | filters,
+                long=LONG_RESULT,
                 limit=10,
             ),
             rows,
@@ -127,15 +133,36 @@ STEPS: list[tuple[str, Query | Batch, int]] = [
         for filters, rows in (({}, 2), ({"job": "rare"}, 1), ({"error": "luck"}, 2), ({"after": "d0001"}, 1))
     ),
     *(
-        (f"search {filters}", owned("search_schedules", **{**NO_FILTER, **filters}, limit=10), 0)
+        (f"search {filters}", owned("list_schedules", **{**NO_FILTER, **filters}, limit=10), 0)
         for filters in (
             {"q": "%nobody%", "upper": "s0030"},
             {"status": "failed", "after": "s1500", "upper": "s1530"},
             {"tag": "none", "upper": "s0030"},
             {"enabled": 0, "topic": "none", "upper": "s0030"},
+            {"tenant": "a", "q": "%nobody%", "upper": "s0030"},
+            {"tenant": "b", "status": "failed", "after": "s1500", "upper": "s1530"},
+            {"tenant": "b", "job": "common", "tag": "none", "after": "s1500", "upper": "s1530"},
+            {"job": "common", "enabled": 0, "upper": "s0020"},
         )
     ),
-    ("end of a page", owned("schedules_page_end", after="s0007", most=20), 1),
+    *(
+        (
+            f"end of a page {asked}",
+            owned("schedules_page_end", **{"tenant": None, "job": None, "most": 20} | asked),
+            ends,
+        )
+        for asked, ends in (
+            ({"after": "s0007"}, 1),
+            ({"after": "s2990"}, 0),
+            ({"after": None, "tenant": "a"}, 1),
+            ({"after": "s1500", "tenant": "rare"}, 0),
+            ({"after": "s0007", "tenant": "b", "job": "common"}, 1),
+            ({"after": None, "tenant": "b", "job": "rare"}, 0),
+            ({"after": "s0007", "job": "common"}, 1),
+            ({"after": None, "job": "rare"}, 0),
+            ({"after": None, "tenant": "a", "owner": "common"}, 0),
+        )
+    ),
     ("end of a page", owned("runs_page_end", after=None, most=20), 1),
     ("coming", owned("list_upcoming", tenant=None, fire_at=1, slot=-1, after="", limit=10), 10),
     ("coming of", query("list_upcoming_of", tenant=None, owner="rare", fire_at=0, slot=-1, after="", limit=10), 1),
@@ -145,7 +172,7 @@ STEPS: list[tuple[str, Query | Batch, int]] = [
     ("minutes", query("count_minutes", since=0, until=180_000, limit=10), 3),
     ("lags", query("recent_lags", ahead=1, limit=10), 0),
     ("trouble", query("count_trouble", late_before=5, limit=10), 1),
-    ("waiting", query("longest_waiting", limit=10), 1),
+    ("waiting", query("longest_waiting", limit=10, webhooks="target:webhook"), 1),
     ("died by", owned("find_dead", **NO_DEAD_FILTER, died_by=10, limit=10), 2),
     ("dead groups", owned("group_dead", **NO_DEAD_FILTER, limit=10), 2),
     ("of an owner by key", owned("find_schedule_id", ref="k7", by_key=True, tenant="rare", owner="rare"), 0),

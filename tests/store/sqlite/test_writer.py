@@ -1,6 +1,8 @@
 """The writer: calls share commits, and nothing else."""
 
 import asyncio
+import os
+import shutil
 import threading
 from pathlib import Path
 
@@ -133,6 +135,7 @@ async def test_a_call_that_does_not_get_its_turn_in_time_is_certain_not_to_run(o
         await asyncio.to_thread(driver.write_sync, add("late"))
     gate.open()
     await first
+    driver._time_limit = 60.0
     assert await driver.write(add("next")) == 1
     assert slots(driver) == {"next": 1}
 
@@ -205,3 +208,20 @@ async def test_a_store_can_be_opened_again(opener: Opener) -> None:
     await driver.close()
     await driver.open()
     assert await driver.write(add("t")) == 2
+
+
+@pytest.mark.parametrize("gone", ["removed", "replaced"])
+async def test_a_file_that_went_away_under_its_users_is_told_and_nothing_is_written_to_it(
+    driver: SqliteDriver, path: Path, gone: str
+) -> None:
+    await driver.write(add("before"))
+    kept = os.fspath(path) + ".kept"
+    os.rename(path, kept)
+    if gone == "replaced":
+        shutil.copyfile(kept, path)
+    for call in (driver.write, driver.read):
+        with pytest.raises(StoreUnavailable, match=r"removed or replaced while it was open.*move the file back"):
+            await call(add("after"))
+    os.replace(kept, path)
+    await driver.write(add("again"))
+    assert slots(driver) == {"before": 1, "again": 1}

@@ -17,7 +17,7 @@ from duly.api.shapes import HandledAnswer, RunPage, WholeRunAnswer
 from duly.app import Duly
 from duly.app.dead import HandledMany
 from duly.core.errors import ValidationFailed
-from duly.store.values import Done
+from duly.store.dead import Done
 
 from .runs import find, get_run
 

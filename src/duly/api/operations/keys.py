@@ -15,7 +15,7 @@ from duly.api.findings import Findings, telling
 from duly.api.reading import read
 from duly.api.shapes_keys import KeyAnswer, KeyPage, MadeKeyAnswer
 from duly.app import Duly
-from duly.app.credentials import MadeKey, check_scopes
+from duly.app.credentials import USUAL, MadeKey, check_key_queues, check_scopes
 from duly.core.credential import Key
 from duly.core.errors import KeyNotFound
 from duly.core.quota import NO_QUOTAS, Quotas
@@ -32,6 +32,7 @@ async def create_key(app: Duly, body: object, *, by: str | None = None) -> MadeK
             tenant=given.tenant or "",
             expires=_end(given),
             quotas=_quotas(given.quotas),
+            queues=given.queues or None,
             by=by,
             **words,
         )
@@ -42,9 +43,9 @@ async def check_key(body: object) -> None:
     """Raise what a create would, as far as that can be told without the store."""
     given = read(KeyBody, body)
     _end(given)
-    if given.scopes is not UNSET:
-        with telling():
-            check_scopes(given.scopes)
+    with telling():
+        allowed = check_scopes(USUAL if given.scopes is UNSET else given.scopes)
+        check_key_queues(given.queues or None, allowed)
 
 
 async def rotate_key(app: Duly, id: str, body: object = None, *, by: str | None = None) -> MadeKeyAnswer:
@@ -80,6 +81,7 @@ def key_answer(key: Key) -> KeyAnswer:
         "owner": key.owner,
         "tenant": key.tenant or None,
         "scopes": [scope.value for scope in sorted(key.scopes)],
+        "queues": None if key.queues is None else sorted(key.queues),
         "quotas": {
             "schedules": quotas["schedules"],
             "minIntervalMs": quotas["min_interval_ms"],

@@ -10,6 +10,7 @@ from duly.api.answers_control import (
     coming_answer,
     firing_answer,
     group_answer,
+    late_answer,
     operation_answer,
     stats_answer,
 )
@@ -21,6 +22,7 @@ from duly.api.shapes_control import (
     ComingPage,
     DeadGroupPage,
     FiringAnswer,
+    LatePage,
     OperationAnswer,
     ScheduleChangePage,
     StatsAnswer,
@@ -46,6 +48,13 @@ async def list_coming(app: Duly, query: Mapping[str, str]) -> ComingPage:
     page = await app.schedules.coming(**read_query(query, queries.COMING))
     now = app.clock.now()
     return {"items": [coming_answer(one, app.settings, now) for one in page.items], "nextCursor": page.next_cursor}
+
+
+async def list_late(app: Duly, query: Mapping[str, str]) -> LatePage:
+    """Which schedules should have fired and did not."""
+    page = await app.schedules.late(**read_query(query, queries.COMING))
+    now = app.clock.now()
+    return {"items": [late_answer(one, app.settings, now) for one in page.items], "nextCursor": page.next_cursor}
 
 
 async def get_stats(app: Duly) -> StatsAnswer:

@@ -52,7 +52,7 @@ async def get_run(app: Duly, ref: str) -> WholeRunAnswer:
 
 
 async def list_runs(app: Duly, query: Mapping[str, str]) -> RunPage:
-    """One page, newest first, without payloads and results."""
+    """One page, newest first, without payloads and long results."""
     where = read_query(query, queries.RUNS)
     schedule = where.pop("scheduleId", None)
     if schedule is not None and not is_id(schedule) and not is_key(schedule):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from duly.api import queries
@@ -28,6 +28,8 @@ from duly.core.errors import KeyInUse, NotFound, RevisionStale
 from duly.core.ids import KEY_EXPECTED, check_key, is_id, is_key, window_run_id
 from duly.core.run import Run
 from duly.core.schedule import Schedule
+from duly.core.timing import Once, Timing, moved_note
+from duly.core.timing.epoch import parse_datetime
 
 MERGE_TRIES = 5
 
@@ -222,7 +224,17 @@ async def preview(app: Duly, body: object) -> PreviewAnswer:
             exclude_dates=given.exclude_dates or (),
             tenant=given.tenant_id or "",
         )
+    if windows and (moved := _moved(timing, given.once_at)):
+        windows = [replace(windows[0], note="; ".join(filter(None, (moved, windows[0].note))))]
     return preview_answer(timing, given.timezone or "UTC", windows)
+
+
+def _moved(timing: Timing, once_at: object) -> str | None:
+    """That the local time of a one-shot is one that its clock leaves out."""
+    asked = parse_datetime(once_at) if isinstance(once_at, str) else None
+    if asked is None or asked.tzinfo is not None or not isinstance(timing, Once):
+        return None
+    return moved_note(timing, asked)
 
 
 async def find(app: Duly, ref: str) -> Schedule:

@@ -27,20 +27,24 @@ from duly.api.worker_bodies import (
 from duly.app import Duly
 from duly.app.lending import Worker
 from duly.app.payload import encode_payload
-from duly.core.errors import LeaseLost
+from duly.core.errors import Conflict, Forbidden, LeaseLost
 from duly.core.ids import is_id
 from duly.core.policy import Retry
 from duly.core.rules.suspects import NO_ROOM, Room
-from duly.core.run import Claim, Completed, Failed, Outcome, Released, Snoozed
+from duly.core.run import Claim, Completed, Failed, Outcome, Released, RunStatus, Snoozed
 from duly.engine.registry import check_job_name
 
 _decode = msgspec.json.decode
 _RETRY = {"backoff": "backoff", "delay_seconds": "delay", "max_delay_seconds": "max_delay", "jitter": "jitter"}
 
 
-async def claim(app: Duly, body: object) -> ClaimAnswer:
-    """Give a worker runs of jobs that it knows, and begin its session where it has none."""
+async def claim(app: Duly, body: object, *, only: frozenset[str] | None = None) -> ClaimAnswer:
+    """Give a worker runs of jobs that it knows, and begin its session where it has none.
+
+    ``only`` are the queues that its key is for; None is all.
+    """
     given = read(ClaimBody, body)
+    queues = _queues(given.queues, only)
     limit = 1 if given.limit is UNSET else given.limit
     wait = 0.0 if given.wait_seconds is UNSET else given.wait_seconds
     jobs = _jobs(given.jobs)
@@ -59,7 +63,7 @@ async def claim(app: Duly, body: object) -> ClaimAnswer:
         jobs=jobs,
         limit=limit,
         wait=wait,
-        queues=None if given.queues in (UNSET, None) else given.queues,
+        queues=queues,
         suspects=Room(most) if most else NO_ROOM,
     )
     due = None if claimed.next_due_at is None else max(0, claimed.next_due_at - claimed.now) / 1000
@@ -69,8 +73,17 @@ async def claim(app: Duly, body: object) -> ClaimAnswer:
 async def heartbeat(app: Duly, body: object) -> HeartbeatAnswer:
     """Keep a session alive, and tell it what became of its runs."""
     given = read(HeartbeatBody, body)
+    findings = Findings()
+    _check_pair(given, findings, "to speak for the session alone")
+    findings.check()
     beat = await app.lending.beat(_number(given.session))
     held = {(run.id, run.fence) for run in beat.held}
+    if given.run_id is not UNSET and (given.run_id, given.fence) not in held:
+        raise LeaseLost(
+            f"run {given.run_id!r} with fence {given.fence} is not in the hands of session {given.session} (any more):"
+            " drop what was done for it; the session lives on",
+            run_id=given.run_id,
+        )
     named = [] if given.runs is UNSET else given.runs
     return {
         "session": given.session,
@@ -91,7 +104,12 @@ async def complete(app: Duly, body: object) -> ReportAnswer:
     if given.result not in (UNSET, None):
         with telling(payload="/result"):
             result = encode_payload(given.result, app.settings.result_limit)
-    return await _report(app, given, Completed(result))
+    answer = await _report(app, given, Completed(result))
+    if answer["status"] == RunStatus.CANCELLED:
+        raise Conflict(
+            f"run {given.run_id} was cancelled meanwhile and has ended so; its result is not kept", run_id=given.run_id
+        )
+    return answer
 
 
 async def fail(app: Duly, body: object) -> ReportAnswer:
@@ -113,11 +131,7 @@ async def release(app: Duly, body: object) -> ReleaseAnswer:
     """Give back one run untried; or all of a session, whose end it is."""
     given = read(ReleaseBody, body)
     findings = Findings()
-    if (given.run_id is UNSET) is not (given.fence is UNSET):
-        missing = "fence" if given.fence is UNSET else "runId"
-        findings.add(
-            f"{missing} is missing; give runId and fence, or neither to end the session", pointer=f"/{missing}"
-        )
+    _check_pair(given, findings, "to end the session")
     if given.snooze_seconds is not UNSET and given.run_id is UNSET:
         findings.add("snoozeSeconds is for one run; expected runId and fence beside it", pointer="/snoozeSeconds")
     findings.check()
@@ -141,6 +155,12 @@ async def _report(
     return {"runId": run_id, "status": status.value}
 
 
+def _check_pair(given: HeartbeatBody | ReleaseBody, findings: Findings, otherwise: str) -> None:
+    if (given.run_id is UNSET) is not (given.fence is UNSET):
+        missing = "fence" if given.fence is UNSET else "runId"
+        findings.add(f"{missing} is missing; give runId and fence, or neither {otherwise}", pointer=f"/{missing}")
+
+
 def _jobs(given: list[str]) -> list[str]:
     """The names of jobs; workflows and deliveries are for workers that have the store."""
     findings = Findings()
@@ -149,6 +169,19 @@ def _jobs(given: list[str]) -> list[str]:
             check_job_name(name)
     findings.check()
     return sorted(set(given))
+
+
+def _queues(given: Any, only: frozenset[str] | None) -> list[str] | None:
+    """The queues to claim from; to name one that the key is not for is refused, also where it does not exist."""
+    if given in (UNSET, None):
+        return None if only is None else sorted(only)
+    if only is not None and (others := sorted(set(given) - only)):
+        raise Forbidden(
+            f"this key is for the queues {', '.join(sorted(only))} and not for {others[0]!r}; claim from those, or"
+            " use a key that is for it",
+            queue=others[0],
+        )
+    return list(given)
 
 
 def _number(session: str) -> int:

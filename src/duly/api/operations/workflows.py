@@ -7,12 +7,12 @@ from typing import Any
 from msgspec import UNSET
 
 from duly.api.answers import run_answer
-from duly.api.answers_workflow import step_answer
-from duly.api.bodies_workflow import ResultBody, SignalBody, StartBody, TaskFailBody
+from duly.api.answers_workflow import event_handler_answer, published_answer, step_answer
+from duly.api.bodies_workflow import PublishBody, ResultBody, SignalBody, StartBody, TaskFailBody
 from duly.api.findings import telling
 from duly.api.reading import read
 from duly.api.shapes import RunAnswer
-from duly.api.shapes_workflow import EndedAnswer, StepPage, UpdateAnswer, ValueAnswer
+from duly.api.shapes_workflow import EndedAnswer, EventHandlerPage, PublishedAnswer, StepPage, UpdateAnswer, ValueAnswer
 from duly.app import Duly
 
 from .runs import find
@@ -36,7 +36,13 @@ async def start(app: Duly, name: str, body: object, *, id: str | None = None) ->
 async def list_steps(app: Duly, ref: str) -> StepPage:
     """What is recorded of a run, by position."""
     run = await find(app, ref)
-    return {"items": [step_answer(run.id, step) for step in await app.workflows.steps(run.id)], "nextCursor": None}
+    history = await app.workflows.history(run.id)
+    return {
+        "items": [step_answer(run.id, step) for step in history.steps],
+        "nextCursor": None,
+        "bytes": history.bytes,
+        "warning": history.warning,
+    }
 
 
 async def signal(app: Duly, ref: str, name: str, body: object) -> RunAnswer:
@@ -57,6 +63,19 @@ async def value(app: Duly, ref: str, name: str) -> ValueAnswer:
     """What a run shows under a name."""
     run = await find(app, ref)
     return {"name": name, "value": await app.workflows.query(run.id, name)}
+
+
+async def publish(app: Duly, event: str, body: object, *, id: str | None = None) -> PublishedAnswer:
+    """Tell all who wait for an event, and start what is declared for it; with an ``id`` of the caller's own, once."""
+    given = read(PublishBody, {} if body is None else body)
+    payload = None if given.payload is UNSET else given.payload
+    with telling(id="/id", payload="/payload"):
+        return published_answer(await app.workflows.publish(event, payload, id=given.id or id))
+
+
+async def list_on_event(app: Duly) -> EventHandlerPage:
+    """What events start."""
+    return {"items": [event_handler_answer(one) for one in await app.workflows.on_event()], "nextCursor": None}
 
 
 async def complete_task(app: Duly, token: str, body: object) -> EndedAnswer:

@@ -9,7 +9,7 @@ import click
 from duly.cli.backend import backend
 from duly.cli.failing import Refused
 from duly.cli.flags import named_as
-from duly.cli.inputs import confirm, read_json
+from duly.cli.inputs import confirm, later, read_json
 from duly.cli.options import common_options, output_options
 from duly.cli.printing import printer
 from duly.cli.runs import show_run
@@ -23,7 +23,7 @@ _YES = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @click.command()
 @which
 @click.option("--reason", metavar="TEXT", help="Why; shown to whoever looks.")
-@click.option("--until", metavar="TIME", help="Resume by itself at this instant.")
+@click.option("--until", metavar="TIME", help="Resume by itself at this instant, or after this long, as 2h.")
 @_YES
 @output_options
 @common_options
@@ -39,9 +39,10 @@ def pause(
     """Stop firing the schedules REF, or all that match. Paused time is not missed time.
 
     \b
-    duly schedule pause nightly --reason 'year-end closing'
+    duly schedule pause nightly --reason 'year-end closing' --until 2h
     duly schedule pause --all-matching --tag mail --reason 'provider down' --until 2027-01-04T00:00:00Z
     """
+    until = None if until is None else later("--until", until)
     if not is_named(refs, flags, matching=matching, everything=everything):
         options = {name: value for name, value in (("reason", reason), ("until", until)) if value is not None}
         change_many("pause", flags, options, everything=everything, yes=yes)
@@ -156,7 +157,7 @@ def delete(
     out = printer()
     with backend() as reach:
         for ref in refs:
-            # A person who mistypes is told, although the API takes it for done; the trail knows deleted ones too.
+            # A person who names what is gone is told, though the API is fine with it; the trail knows deleted ones too.
             found = reach.list_changes(ref, {"limit": "1"}) if purge else reach.get_schedule(ref)
             left = reach.delete_schedule(ref if purge else found["id"], cancel_running=cancel_running, purge=purge)
             name = ref if purge else found["key"]

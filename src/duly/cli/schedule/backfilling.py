@@ -9,11 +9,12 @@ import click
 
 from duly.cli.backend import Answer, Backend, backend, take
 from duly.cli.flags import named_as
-from duly.cli.inputs import read_json
+from duly.cli.inputs import earlier, read_json
 from duly.cli.operations import show_operation
 from duly.cli.options import common_options, output_options
 from duly.cli.printing import Table, printer
-from duly.cli.times import instant_ms, local, relative, system_now
+from duly.cli.tables import Cell
+from duly.cli.times import moment_cell, system_now
 
 from .views import show_windows
 
@@ -24,7 +25,7 @@ _NAMES = {"from": "--from", "to": "--to", "payload": "--payload", **_RATE}
 
 @click.command()
 @click.argument("ref")
-@click.option("--from", "since", required=True, metavar="TIME", help="The first instant of the range.")
+@click.option("--from", "since", required=True, metavar="TIME", help="The first instant, or how long ago, as 7d.")
 @click.option("--to", "until", required=True, metavar="TIME", help="The last; both are counted.")
 @click.option("--rate", type=float, metavar="N", help="At most so many starts in a second; 0.5 is one in two seconds.")
 @click.option("--payload", metavar="JSON|@FILE|-", help="Instead of the schedule's own.")
@@ -40,8 +41,11 @@ def backfill(
 
     \b
     duly schedule backfill nightly --from 2026-11-01T00:00:00Z --to 2026-11-08T00:00:00Z --dry-run
+    duly schedule backfill nightly --from 7d --to 1h --rate 0.5
     """
-    body: dict[str, Any] = {"from": since, "to": until, "force": force, "dryRun": dry_run}
+    body: dict[str, Any] = {
+        "from": earlier("--from", since), "to": earlier("--to", until), "force": force, "dryRun": dry_run,
+    }  # fmt: skip
     body |= {} if rate is None else {"ratePerSecond": rate}
     body |= {} if payload is None else {"payload": read_json("--payload", payload)}
     with named_as(**_NAMES), backend() as reach:
@@ -72,7 +76,7 @@ def _waited(reach: Backend, operation: Answer) -> Answer:
 
 @click.command()
 @click.argument("ref")
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="At most so many.")
+@click.option("--limit", type=click.IntRange(1), default=20, metavar="N", help="At most so many; 20 unless said.")
 @click.option("--all", "everything", is_flag=True, help="All of them.")
 @output_options
 @common_options
@@ -91,11 +95,10 @@ def change_table(items: list[Answer]) -> Table:
     now = system_now()
     rows = []
     for item in items:
-        at = instant_ms(item["at"])
-        when = f"{local(at, 'UTC', offset=False)} ({relative(at, now)})"
+        when = moment_cell(item["at"], "UTC", now)
         what = "; ".join(map(_field, item["fields"]))
         rows.append([when, item["by"] or "", item["action"], str(item["revision"]), what])
-    return Table(["WHEN (UTC)", "BY", "WHAT", "REVISION", "FIELDS"], rows)
+    return Table([Cell("WHEN (UTC)", "WHEN"), "BY", "WHAT", "REVISION", "FIELDS"], rows)
 
 
 def _field(change: Answer) -> str:

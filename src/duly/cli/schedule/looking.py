@@ -29,7 +29,7 @@ def get(ref: str) -> None:
 
 @click.command(name="list")
 @schedule_filters
-@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="At most so many.")
+@click.option("--limit", type=click.IntRange(1), default=50, metavar="N", help="At most so many; 50 unless said.")
 @click.option("--all", "everything", is_flag=True, help="All of them.")
 @output_options
 @common_options
@@ -48,7 +48,7 @@ def list_(limit: int, everything: bool, **flags: Any) -> None:
 @click.command()
 @click.argument("ref", required=False)
 @with_flags(TIMING, DATES)
-@click.option("--count", "-n", type=click.IntRange(1, 100), default=10, show_default=True, help="How many windows.")
+@click.option("--count", "-n", type=click.IntRange(1, 100), default=10, metavar="N", help="How many; 10 unless said.")
 @click.option("--after", metavar="TIME", help="With a timing: windows after this instant; now unless said.")
 @output_options
 @common_options

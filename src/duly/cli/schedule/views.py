@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from duly.cli.printing import Sheet, Table, printer
-from duly.cli.times import in_words, instant_ms, local, relative, system_now
+from duly.cli.times import in_words, instant_ms, local, moment, moment_cell, relative, system_now
 
 Answer = dict[str, Any]
 
@@ -28,8 +28,8 @@ def schedule_table(schedules: Sequence[Answer], empty: str) -> Table:
             timing_of(item),
             item["timezone"],
             target_of(item),
-            moment(item["nextFireAt"], item["timezone"], now, short=True),
-            moment(item["lastFiredAt"], item["timezone"], now, short=True),
+            _cell(item["nextFireAt"], item["timezone"], now),
+            _cell(item["lastFiredAt"], item["timezone"], now),
         ]
         for item in schedules
     ]
@@ -128,12 +128,8 @@ def target_of(schedule: Answer) -> str:
     return f"{target.get('kind', '?')} {target.get('name') or target.get('url') or ''}".strip()
 
 
-def moment(text: str | None, zone: str, now: int, *, short: bool = False) -> str:
-    """An instant in a zone, and from now; short for tables, which have a column for the zone."""
-    if text is None:
-        return "-"
-    at = instant_ms(text)
-    return f"{local(at, zone, offset=not short)} ({relative(at, now)})"
+def _cell(text: str | None, zone: str, now: int) -> str:
+    return "-" if text is None else moment_cell(text, zone, now)
 
 
 def _pause_of(schedule: Answer, zone: str, now: int) -> str | None:

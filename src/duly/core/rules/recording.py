@@ -5,13 +5,13 @@ It looks at the schedule before and after, not at what was asked for, so no way 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any, assert_never
 
 from duly.core.change import Action, FieldChange, Recorded
 from duly.core.instants import to_datetime
 from duly.core.schedule import Definition, Schedule, ScheduleStatus, TargetKind
+from duly.core.sealed import read_json
 from duly.core.timing import Cron, Every, Once, Timing, describe
 
 LARGEST_SHOWN = 1000
@@ -153,7 +153,7 @@ def _hidden(old: Definition, new: Definition) -> list[FieldChange]:
     found: list[FieldChange] = []
     if old.payload != new.payload:
         if max(len(old.payload), len(new.payload)) <= LARGEST_SHOWN:
-            found.append(FieldChange("payload", json.loads(old.payload), json.loads(new.payload)))
+            found.append(FieldChange("payload", read_json(old.payload), read_json(new.payload)))
         else:
             found.append(FieldChange("payload", shown=False))
     if old.target.spec != new.target.spec:

@@ -27,7 +27,7 @@ def first_window(definition: Definition, now: int) -> int:
         timing.check_not_past(now)
         window = _allowed(definition, timing.at_ms)
     else:
-        window = _current_window(definition, now)
+        window = _current_window(definition, now) if definition.fire_current_window else None
         if window is None:
             window = next_window(definition, _eve(definition, now))
     if window is None:
@@ -41,9 +41,9 @@ def _eve(definition: Definition, now: int) -> int:
 
 
 def _current_window(definition: Definition, now: int) -> int | None:
-    """The window that is already on, where the definition asks for it."""
+    """The window that is already on."""
     ended = definition.end_at is not None and definition.end_at < now
-    if not definition.fire_current_window or definition.counts_from_completion or ended:
+    if definition.counts_from_completion or ended:
         return None
     return _allowed(definition, definition.timing.latest_at_ms(now))
 

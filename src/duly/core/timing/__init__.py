@@ -15,7 +15,7 @@ there, milliseconds at the face that the engine uses, datetimes only at the one 
 
 from duly.core.timing.codec import describe, from_description
 from duly.core.timing.cron import Cron, DstFold, DstGap
-from duly.core.timing.dst import dst_note
+from duly.core.timing.dst import dst_note, moved_note
 from duly.core.timing.duration import parse_duration
 from duly.core.timing.every import Every
 from duly.core.timing.explain import explain
@@ -39,6 +39,7 @@ __all__ = [
     "dst_note",
     "explain",
     "from_description",
+    "moved_note",
     "parse_duration",
     "timing_from",
     "tz_version",

@@ -17,8 +17,8 @@ _BETWEEN_PARTS = re.compile(r"(?<=[a-z]) (?=[0-9])")
 _EXPECTED: Final = "a duration such as '30s', '5m', '1h30m', 'PT15M' or 'P14D' (no months or years), at most 10 years"
 
 
-def parse_duration(text: object) -> int:
-    """Whole milliseconds, more than 0 and at most ten years; a week is 168 hours and a day 24.
+def parse_duration(text: object, *, least_ms: int = 1) -> int:
+    """Whole milliseconds, at least ``least_ms`` and at most ten years; a week is 168 hours and a day 24.
 
     Years and months are refused, since they have no fixed length, and so is anything finer than a millisecond.
     """
@@ -30,7 +30,7 @@ def parse_duration(text: object) -> int:
     # ISO text has no milliseconds of its own, so its parts are one fewer.
     parts = zip(shape.groups(), _UNIT_MS, strict=False)
     total = sum(_milliseconds(text, number, unit_ms) for number, unit_ms in parts if number)
-    if not 0 < total <= MAX_DURATION_MS:
+    if not least_ms <= total <= MAX_DURATION_MS:
         raise refused("duration", text, _EXPECTED)
     return total
 

@@ -22,8 +22,10 @@ LAST_SECOND: Final = LAST_DAY * 86_400 + 86_399
 FIRST_MS: Final = FIRST_SECOND * 1000
 LAST_MS: Final = LAST_SECOND * 1000 + 999
 
+# Hours end at 23 and minutes at 59, also in the offset: datetime itself takes +14:60, and in newer Pythons 24:00.
+_CLOCK = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]"
 _RFC3339 = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?([Zz]|[+-][0-9]{2}:[0-9]{2})?"
+    rf"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[Tt ]{_CLOCK}(?::[0-9]{{2}}(?:\.[0-9]{{1,9}})?)?(?:[Zz]|[+-]{_CLOCK})?"
 )
 _EXAMPLE = "'2027-03-15T14:00:00Z'"
 

@@ -146,7 +146,7 @@ def _from_value(every: object, units: dict[str, int]) -> int:
         return _checked(every // timedelta(milliseconds=1))
     if not isinstance(every, str):
         raise refused("every", every, "text such as '30m', or units such as minutes=30")
-    return parse_duration(every)
+    return parse_duration(every, least_ms=0)  # nothing at all is a duration, and too short an interval
 
 
 def _checked(every_ms: int) -> int:

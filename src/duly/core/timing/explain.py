@@ -6,7 +6,7 @@ from typing import assert_never
 
 from duly.core.timing.cron import Cron
 from duly.core.timing.days import Days
-from duly.core.timing.epoch import from_ms
+from duly.core.timing.epoch import from_ms, in_range
 from duly.core.timing.every import Every
 from duly.core.timing.once import Once
 from duly.core.timing.pattern import Pattern
@@ -24,6 +24,7 @@ from duly.core.timing.words import (
     runs,
     step_of,
 )
+from duly.core.timing.zone import zone_named
 
 _MAX_TIMES = 6
 
@@ -37,9 +38,17 @@ def explain(timing: Timing) -> str:
         case Every():
             return _interval(timing)
         case Once():
-            return f"Once, at {timing.at:%Y-%m-%d %H:%M:%S} UTC"
+            return f"Once, at {_shown(timing)}"
         case _:
             assert_never(timing)
+
+
+def _shown(once: Once) -> str:
+    """What the wall clock of its zone shows at the instant; where that is in no year that has a name, UTC's."""
+    zone, part_ms = zone_named(once.timezone), once.at_ms % 1000
+    local_ms = in_range(once.at_ms + zone.offset_at(once.at_ms // 1000) * 1000)
+    shown, name = (once.at, "UTC") if local_ms is None else (from_ms(local_ms), zone.name)
+    return f"{shown:%Y-%m-%d %H:%M:%S}{f'.{part_ms:03}' if part_ms else ''} {name}"
 
 
 def _interval(every: Every) -> str:
@@ -59,7 +68,7 @@ def _clock_and_days(pattern: Pattern) -> str:
     if times is not None:
         return f"At {times} {days or 'every day'}"
     clock = _clock(pattern)
-    return f"{clock} {days}" if days else clock
+    return f"{clock} {days.removeprefix('every day ')}" if days else clock
 
 
 def _spelled_times(pattern: Pattern) -> str | None:
@@ -82,6 +91,8 @@ def _clock(pattern: Pattern) -> str:
         if len(minutes) < 60:
             step = step_of(minutes, 60)
             clock += f" of every {ordinal(step)} minute" if step else f" of {_counted('minute', minutes)}"
+        elif step_of(seconds, 60) is None:
+            clock += " of every minute"
     elif minutes == [0]:
         return _hourly(hours)
     elif step_of(minutes, 60):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Final, Literal
 
 from duly.core.errors import MomentInPast
 from duly.core.timing.base import TimingBase
@@ -14,6 +14,8 @@ from duly.core.timing.refusal import refused, refused_as
 from duly.core.timing.zone import check_zone, zone_named
 
 OnPast = Literal["reject", "fire"]
+
+_BOUNDS: Final = "an instant within the years 1 to 9999"
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -33,6 +35,8 @@ class Once(TimingBase):
         instant = _datetime(at)
         if instant is None or instant.tzinfo is None:
             raise not_an_instant(at)
+        if in_range(to_ms(instant)) is None:
+            raise refused("instant", str(at), _BOUNDS)
         _fill(self, to_ms(instant), on_past, check_zone(timezone))
 
     @classmethod
@@ -88,7 +92,7 @@ def _fill(self: Once, at_ms: int, on_past: OnPast, timezone: str) -> None:
     if on_past not in ("reject", "fire"):
         raise refused("on_past", on_past, "'reject' or 'fire'")
     if in_range(at_ms) is None:
-        raise refused("instant", at_ms, "an instant within the years 1 to 9999")
+        raise refused("instant", at_ms, _BOUNDS)
     object.__setattr__(self, "at_ms", at_ms)
     object.__setattr__(self, "on_past", on_past)
     object.__setattr__(self, "timezone", timezone)

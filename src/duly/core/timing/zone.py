@@ -7,6 +7,7 @@ that (no ``reset_tzpath``), so a host program keeps its own zoneinfo settings.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -177,5 +178,14 @@ def _near_miss(name: object) -> str:
     if not isinstance(name, str) or len(name) > 50:
         return ""
     wanted = name.strip().casefold()
-    near = next((known for known in sorted(_allowed_names() | {"UTC"}) if known.casefold() == wanted), None)
-    return f"; did you mean {near!r}?" if near else ""
+    names = {known.casefold(): known for known in zone_names()}
+    near = [wanted] if wanted in names else _close(wanted, names)
+    return f"; did you mean {names[near[0]]!r}?" if near else ""
+
+
+def _close(wanted: str, names: Collection[str]) -> list[str]:
+    """The name nearest to a misspelt one, or to a city alone."""
+    from difflib import get_close_matches
+
+    cities = [name for name in names if name.rpartition("/")[2] == wanted.replace(" ", "_")]
+    return cities or get_close_matches(wanted, names, 1, 0.8)

@@ -1,13 +1,13 @@
-// What every page does: times in words, light and dark, parts that refresh, and pieces that a page has of its own.
-import { showTimes } from "./time.js";
+// What every page does once it is seen: light and dark, parts that refresh, and pieces that a page has of its own.
 import { switchTheme } from "./theme.js";
 import { startLive } from "./live.js";
 import { startForms } from "./forms.js";
 import { readCharts } from "./chart.js";
 import { startSearch } from "./search.js";
 import { startTicks } from "./ticks.js";
+import { showPage } from "./pages.js";
 
-showTimes(document);
+showPage();
 switchTheme();
 startForms();
 readCharts();

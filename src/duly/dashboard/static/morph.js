@@ -56,7 +56,7 @@ function node(present, wanted) {
     return;
   }
   if (present.hasAttribute("data-kept")) return;
-  if (present.tagName === "TIME" && present.getAttribute("datetime") === wanted.getAttribute("datetime")) return;
+  if (isShown(present) && present.getAttribute("datetime") === wanted.getAttribute("datetime")) return;
   for (const { name } of [...present.attributes]) {
     if (!wanted.hasAttribute(name) && !(present.tagName === "DETAILS" && name === "open")) present.removeAttribute(name);
   }
@@ -64,4 +64,9 @@ function node(present, wanted) {
     if (present.getAttribute(name) !== value) present.setAttribute(name, value);
   }
   children(present, wanted);
+}
+
+/** Whether a script wrote what an instant reads; what is told in a schedule's zone the server did. @param {Element} element */
+function isShown(element) {
+  return element instanceof HTMLTimeElement && element.dataset.shown !== "zoned";
 }

@@ -8,7 +8,7 @@ export function startSearch() {
   const input = form?.querySelector("[data-search]");
   if (!input) return;
   let timer = 0;
-  let shown = input.value;
+  let shown = new URL(location.href).searchParams.get("q")?.trim() ?? "";
   const look = () => {
     const text = input.value.trim();
     if (text === shown) return;
@@ -31,6 +31,7 @@ export function startSearch() {
     clearTimeout(timer);
     look();
   });
+  look(); // somebody may have typed before this came
 }
 
 /** What is done to all that match is done to what is shown. @param {string} text */

@@ -1,4 +1,4 @@
-// Ticks of a list: how many there are, and one tick for all of them. Without any, all that match are meant.
+// Ticks of a list: how many there are, and one tick for all of them. Without any, all that match are meant, or what the list says.
 
 export function startTicks() {
   const form = document.querySelector("[data-bulk]");
@@ -8,7 +8,8 @@ export function startTicks() {
   const tell = () => {
     const ticked = boxes().filter((box) => box.checked).length;
     const narrowed = form.querySelector(".bulk input:not([disabled])");
-    words.textContent = ticked ? `${ticked} ticked:` : narrowed ? "All that match:" : "All schedules:";
+    const otherwise = words.dataset.none ?? (narrowed ? "All that match:" : "All schedules:");
+    words.textContent = ticked ? `${ticked} ticked:` : otherwise;
     const all = form.querySelector("[data-all]");
     if (!all) return;
     all.hidden = false;

@@ -1,8 +1,15 @@
-// Instants in words. The server writes them in UTC; only the browser knows where its reader is.
+// Instants in words. Distances, and what is told in a schedule's own zone, the server wrote; only the browser knows where
+// its reader is. This is the one script that a first view waits for: what makes a page act is fetched when it is seen.
 
-const HERE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const UNITS = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
 const formats = new Map();
+let place = "";
+
+/** The reader's own zone; to ask for it, or to format with it, takes a browser a while the first time. */
+function here() {
+  place ||= Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return place;
+}
 
 /** @param {string} zone @param {Intl.DateTimeFormatOptions} options */
 function format(zone, options) {
@@ -15,6 +22,7 @@ function format(zone, options) {
 
 const FULL = { year: "numeric", month: "short", day: "numeric", weekday: "short", hour: "2-digit", minute: "2-digit", second: "2-digit" };
 const CLOCK = { hour: "2-digit", minute: "2-digit", second: "2-digit" };
+const MINUTE = { hour: "2-digit", minute: "2-digit" };
 const DAY = { weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" };
 
 /** The two largest units of a distance, the second only while the first is small. @param {number} seconds */
@@ -33,41 +41,41 @@ export function distance(seconds) {
   return seconds > 0 ? `in ${words}` : `${words} ago`;
 }
 
-/** @param {Date} at @param {string} zone */
-function nearby(at, zone) {
-  const today = format(zone, { dateStyle: "short" });
-  return format(zone, today.format(at) === today.format(new Date()) ? CLOCK : DAY).format(at);
+/** @param {Date} at */
+function nearby(at) {
+  const today = format(here(), { dateStyle: "short" });
+  return format(here(), today.format(at) === today.format(new Date()) ? CLOCK : DAY).format(at);
 }
 
 /** @param {HTMLTimeElement} element */
 function show(element) {
+  const { shown } = element.dataset;
+  if (shown === "zoned") return;
   const at = new Date(element.dateTime);
   if (Number.isNaN(at.getTime())) return;
-  const zone = element.dataset.zone || HERE;
-  switch (element.dataset.shown) {
-    case "relative":
-      put(element, distance((at.getTime() - Date.now()) / 1000));
-      break;
-    case "zoned":
-      put(element, nearby(at, zone));
-      break;
-    case "since":
-      put(element, distance((at.getTime() - Date.now()) / 1000).replace(" ago", ""));
-      break;
-    case "full":
-      put(element, format(HERE, FULL).format(at));
-      break;
-    default:
-      put(element, nearby(at, HERE));
-  }
-  if (!element.dataset.told) {
-    const lines = [`${format(HERE, FULL).format(at)} ${HERE} (here)`];
-    if (zone !== HERE && zone !== "UTC") lines.push(`${format(zone, FULL).format(at)} ${zone}`);
-    lines.push(`${format("UTC", FULL).format(at)} UTC`);
-    element.title = lines.join("\n");
-    element.dataset.told = "yes";
+  if (shown === "relative" || shown === "since") {
+    const words = distance((at.getTime() - Date.now()) / 1000);
+    put(element, shown === "since" ? words.replace(" ago", "") : words);
+  } else {
+    put(element, shown === "full" ? format(here(), FULL).format(at) : nearby(at));
   }
 }
+
+/** What is told of an instant to who points at it; a page has hundreds, and few are asked. @param {HTMLTimeElement} element */
+function tell(element) {
+  const at = new Date(element.dateTime);
+  if (Number.isNaN(at.getTime())) return;
+  const zone = element.dataset.zone || here();
+  const lines = [`${format(here(), FULL).format(at)} ${here()} (here)`];
+  if (zone !== here() && zone !== "UTC") lines.push(`${format(zone, FULL).format(at)} ${zone}`);
+  lines.push(`${format("UTC", FULL).format(at)} UTC`);
+  element.title = lines.join("\n");
+}
+
+document.addEventListener("pointerover", (event) => {
+  const element = event.target instanceof Element && event.target.closest("time[datetime]");
+  if (element) tell(/** @type {HTMLTimeElement} */ (element));
+});
 
 /** @param {Element} element @param {string} text */
 function put(element, text) {
@@ -77,9 +85,18 @@ function put(element, text) {
 /** @param {ParentNode} root */
 export function showTimes(root) {
   root.querySelectorAll("time[datetime]").forEach(show);
+  for (const mark of root.querySelectorAll("text[data-minute]")) put(mark, format(here(), MINUTE).format(new Date(mark.dataset.minute)));
 }
 
 // Distances grow older by themselves; nobody sees it in a hidden tab.
 setInterval(() => {
   if (!document.hidden) document.querySelectorAll('time[data-shown="relative"], time[data-shown="since"]').forEach(show);
 }, 1000);
+
+showTimes(document);
+// Behind the first frame: what is fetched before would compete with it.
+addEventListener("load", () => requestAnimationFrame(() => setTimeout(fetchScripts)));
+
+function fetchScripts() {
+  for (const name of document.body.dataset.scripts.split(" ")) import(`./${name}`);
+}

@@ -7,12 +7,14 @@ from copy import copy
 from typing import Any, Self
 
 from duly.core.credential import Whose
-from duly.core.errors import ConfigurationError, StoreError
+from duly.core.errors import ConfigurationError, DulyError, StoreError
 from duly.runtime.clock import Clock
+from duly.store.clash import Clash
 from duly.store.driver import Driver
 from duly.store.methods.definitions import Definitions
 from duly.store.methods.telling import Tap, Watch
 from duly.store.narrowing import narrowed
+from duly.store.sealing import refuse_unknown_seals
 from duly.store.statements import Program, T, Transaction
 from duly.store.timing_calls import CallListener, Timed
 
@@ -33,6 +35,7 @@ class Bound:
         self._whole = self
         self._timed: Timed | None = None
         self._tells_traces = False
+        self._clashing = False
         self._whose: Whose | None = None
 
     def seen_by(self, whose: Whose) -> Self:
@@ -47,6 +50,11 @@ class Bound:
 
     async def open(self) -> None:
         await self.driver.open()
+        try:
+            await self.driver.read(refuse_unknown_seals)
+        except DulyError:
+            await self.driver.close()
+            raise
         self._closed = None
 
     async def close(self) -> None:
@@ -74,6 +82,8 @@ class Bound:
         tap = Tap(self._ready(transaction), self._watch)
         try:
             value = await self._call("write", self.driver.write, tap)
+        except Clash:
+            raise
         except StoreError:
             self._definitions.forget()
             raise

@@ -7,8 +7,9 @@ from functools import partial
 
 from duly.core.dead import AttemptRecord, DeadGroup, OnDead
 from duly.core.run import Run
+from duly.store.dead import DeadFilter, DeadRef, Handled, Redrive
 from duly.store.methods import dead_letters, dying
-from duly.store.values import DeadFilter, DeadRef, Handled, Page, Redrive
+from duly.store.values import Page
 
 from .base import Bound
 

@@ -60,6 +60,8 @@ class BoundFiring(BoundTracing):
         )
         if fired.runs > len(fired.claims):
             self.driver.hint("runs")
+        if fired.cancels:
+            self.driver.hint("cancels")
         await self._add_traces(fired.claims)
         return fired
 

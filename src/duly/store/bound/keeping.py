@@ -100,7 +100,7 @@ class BoundKeeping(Bound):
         return await self._write(partial(keeping.release_stuck_lanes, limit=limit))
 
     async def resume_expired_pauses(self, *, limit: int) -> int:
-        return await self._write(partial(keeping.resume_expired_pauses, limit=limit, definitions=self._definitions))
+        return await self._write(partial(keeping.resume_expired_pauses, limit=limit))
 
     async def purge_keys(self, *, limit: int) -> int:
         return await self._write(partial(lanes.purge_keys, limit=limit))

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from duly.core.errors import ClientRequestIdInUse, KeyInUse
 from duly.core.rules.editing import Change
 from duly.core.rules.firing import FireRules
 from duly.core.rules.replacing import Succession
 from duly.core.schedule import Schedule
+from duly.store.clash import Clash
 from duly.store.load import Load
 from duly.store.methods import bulk, changing, overview, reading, replacing, schedules
+from duly.store.statements import Program
 from duly.store.values import Ahead, Matching, NewSchedule, Page, Put, ScheduleFilter, Stats
 
 from .base import Bound
@@ -21,13 +25,28 @@ class BoundSchedules(Bound):
     """``protocol.Schedules`` on a driver; with ``connection`` inside the caller's transaction."""
 
     async def put_schedules(self, new: Sequence[NewSchedule], *, connection: Any = None) -> list[Put]:
-        most = None if self._whose is None else self._whose.schedules
-        puts = await self._write_and_hint("schedules", partial(schedules.put_schedules, new=new, most=most), connection)
-        if connection is None:
-            for put in puts:
-                if isinstance(put, Schedule):  # what was only just made will often fire soon
-                    self._definitions.keep(put.id, put.revision, put.definition)
+        if connection is not None:
+            return await self._put_schedules(schedules.put_schedules, new, connection)
+        puts = await self._put_new(new)
+        made = (put for put in puts if isinstance(put, Schedule))
+        # What was only just made will often fire soon.
+        self._definitions.keep(((put.facts.id, put.facts.revision), put.definition) for put in made)
         return puts
+
+    async def _put_new(self, new: Sequence[NewSchedule]) -> list[Put]:
+        """Count on them being new, which takes one step; after a clash look, until nothing clashes any more."""
+        if not self._whole._clashing:
+            with suppress(Clash):
+                return await self._put_schedules(schedules.add_schedules, new)
+        puts = await self._put_schedules(schedules.put_schedules, new)
+        self._whole._clashing = any(isinstance(put, KeyInUse | ClientRequestIdInUse) for put in puts)
+        return puts
+
+    async def _put_schedules(
+        self, program: Callable[..., Program[list[Put]]], new: Sequence[NewSchedule], connection: Any = None
+    ) -> list[Put]:
+        most = None if self._whose is None else self._whose.schedules
+        return await self._write_and_hint("schedules", partial(program, new=new, most=most), connection)
 
     async def change_schedule(
         self,

@@ -6,10 +6,14 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from duly.core.on_event import EventHandler, Published
+from duly.core.run import Run
 from duly.core.steps import Journal, Recorded, StepKind
 from duly.store.journal import Record
-from duly.store.methods import marking, stepping
+from duly.store.methods import enqueueing, marking, publishing, stepping
+from duly.store.publishing import NewEvent
 from duly.store.statements import Program
+from duly.store.values import NewRequest
 
 from .base import Bound
 
@@ -35,11 +39,23 @@ class BoundStepping(Bound):
         sent = [(run_id, StepKind.SIGNAL, name, body, None)]
         return bool(await self._write_and_hint("runs", partial(stepping.send, sent=sent), connection))
 
+    async def signal_with_start(self, request: NewRequest, name: str, body: str | None) -> tuple[Run, bool]:
+        def started(now: int) -> Program[tuple[Run, bool]]:
+            return enqueueing.signal_with_start(now, request, name, body)
+
+        return await self._write_and_hint("runs", started, None)
+
     async def cancel_softly(self, run_id: str) -> bool:
         return await self._write_and_hint("runs", partial(stepping.cancel_softly, run_id=run_id), None)
 
-    async def publish_event(self, name: str, body: str | None) -> int:
-        return await self._write_and_hint("runs", partial(stepping.publish_event, name=name, body=body), None)
+    async def publish_event(self, event: NewEvent, *, connection: Any = None) -> Published:
+        return await self._write_and_hint("runs", partial(publishing.publish_event, event=event), connection)
+
+    async def put_on_event(self, jobs: Sequence[str], handlers: Sequence[EventHandler]) -> None:
+        await self._write(partial(publishing.put_on_event, jobs=jobs, handlers=handlers))
+
+    async def list_on_event(self) -> list[EventHandler]:
+        return await self._read(publishing.list_on_event)
 
     async def end_task(self, run_id: str, position: int, *, result: str | None, error: str | None) -> bool | None:
         def ended(now: int) -> Program[bool | None]:
@@ -49,6 +65,9 @@ class BoundStepping(Bound):
 
     async def read_marks(self, run_id: str) -> dict[str, str]:
         return await self._read(partial(marking.read_marks, run_id=run_id))
+
+    async def read_heir(self, run_id: str) -> str | None:
+        return await self._read(partial(stepping.read_heir, run_id=run_id))
 
     async def read_secret(self, name: str) -> str:
         return await self._read(partial(stepping.read_secret, name=name))

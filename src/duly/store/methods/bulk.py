@@ -48,7 +48,7 @@ class Matches(NamedTuple):
 
 def match_schedules(now: int, where: ScheduleFilter, made_at: int, since: str | None, limit: int) -> Program[Matches]:
     """The next schedules that match and are no younger than the operation, in id order."""
-    rows = yield owned("list_schedules", **filter_params(where), after=since, limit=limit)
+    rows = yield owned("list_schedules", **filter_params(where), after=since, upper=None, limit=limit)
     ids = [row[_ID] for row in rows if row[_CREATED_AT] <= made_at]
     return Matches(ids, since, rows[-1][_ID] if rows else since, len(rows) == limit)
 
@@ -61,7 +61,7 @@ def match_ids(ids: Sequence[str], since: str | None, limit: int) -> Matches:
 
 def count_matches(now: int, where: ScheduleFilter, limit: int) -> Program[Matching]:
     """How many match, counted up to ``limit``, and the keys of the first."""
-    rows = yield owned("list_schedules", **filter_params(where), after=None, limit=limit + 1)
+    rows = yield owned("list_schedules", **filter_params(where), after=None, upper=None, limit=limit + 1)
     return Matching(min(len(rows), limit), len(rows) > limit, tuple(row[_KEY] for row in rows[:SHOWN]))
 
 

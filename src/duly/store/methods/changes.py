@@ -19,13 +19,14 @@ from duly.core.rules.excluding import without_excluded
 from duly.core.rules.recording import record
 from duly.core.run import SkippedWindows
 from duly.core.schedule import Schedule
-from duly.store.codec import CURSOR, FACTS, cursor_row
+from duly.core.sealed import readable
+from duly.store.codec import cursor_columns
 from duly.store.narrowing import owned
 from duly.store.statements import Program, Row, batch, columns, group, query
 from duly.store.values import Page
 
 from .calendars import load_exclusions
-from .schedules import DERIVED, REVISION, resolve, revision_row, schedule_row
+from .schedules import resolve, revision_columns, schedule_columns
 from .skipping import insert_skips
 
 CHANGE = ("schedule_id", "made_at", "made_by", "action", "revision", "fields")
@@ -35,7 +36,8 @@ _encode = msgspec.json.Encoder().encode
 def write_changes(now: int, changes: Sequence[tuple[Schedule, Change]]) -> Program[list[Schedule]]:
     """Write changes of schedules whose cursors are locked, and their trail; answer the schedules after it."""
     after: list[Schedule] = []
-    revisions: list[tuple[Any, ...]] = []
+    revised: list[Schedule] = []
+    revised_by: list[str | None] = []
     trail: list[tuple[Any, ...]] = []
     for before, change in changes:
         facts = change.facts
@@ -44,17 +46,18 @@ def write_changes(now: int, changes: Sequence[tuple[Schedule, Change]]) -> Progr
         schedule = Schedule(facts, change.definition or before.definition, change.cursor)
         after.append(schedule)
         if change.definition is not None:
-            revisions.append(revision_row(facts, change.definition, change.by))
+            revised.append(schedule)
+            revised_by.append(change.by)
         recorded = record(before, schedule)
         if recorded is not None:
             fields = encode_fields(recorded.fields)
             trail.append((facts.id, now, change.by, recorded.action.value, facts.revision, fields))
     steps = [
-        batch("update_schedules", columns(FACTS + DERIVED, map(schedule_row, after))),
-        batch("move_cursors", columns(CURSOR, [cursor_row(schedule.cursor) for schedule in after])),
+        batch("update_schedules", schedule_columns(after)),
+        batch("move_cursors", cursor_columns([schedule.cursor for schedule in after])),
     ]
-    if revisions:
-        steps.append(batch("insert_revisions", columns(REVISION, revisions)))
+    if revised:
+        steps.append(batch("insert_revisions", revision_columns(revised, revised_by)))
     skips = yield from _skips(changes)
     if skips:
         steps.append(insert_skips(skips))
@@ -120,5 +123,5 @@ def encode_fields(fields: Iterable[FieldChange]) -> str:
 
 
 def decode_fields(text: str) -> tuple[FieldChange, ...]:
-    words: list[list[Any]] = msgspec.json.decode(text)
+    words: list[list[Any]] = msgspec.json.decode(readable(text))
     return tuple(FieldChange(*word) if len(word) > 1 else FieldChange(word[0], shown=False) for word in words)

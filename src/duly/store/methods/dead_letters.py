@@ -19,9 +19,10 @@ from duly.core.rules.overlap import Admission, admit_redriven
 from duly.core.run import Hold, NewRun, OpenRun, Reason, Run, RunKind, RunStatus
 from duly.core.schedule import Cursor, Definition
 from duly.core.steps import WORKFLOW
+from duly.store.dead import DeadFilter, DeadRef, Done, Handled, Redrive
 from duly.store.narrowing import owned
 from duly.store.statements import Program, batch, columns, group, query
-from duly.store.values import DeadFilter, DeadRef, Done, Handled, Page, Redrive
+from duly.store.values import Page
 
 from .definitions import Definitions, Known
 from .firing import NEW_RUN, new_run_row

@@ -26,12 +26,13 @@ class Definitions:
         self._lock = Lock()
         self.calendars = Calendars()
 
-    def keep(self, schedule_id: str, revision: int, definition: Definition) -> None:
+    def keep(self, definitions: Iterable[tuple[Revision, Definition]]) -> None:
         with self._lock:
-            if definition.calendars:
-                self.calendars.used = True
-            self._kept[schedule_id, revision] = definition
-            if len(self._kept) > self._most:
+            for revision, definition in definitions:
+                if definition.calendars:
+                    self.calendars.used = True
+                self._kept[revision] = definition
+            while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
 
     def forget(self) -> None:
@@ -61,6 +62,7 @@ class Definitions:
 
     def read(self, known: Read, rows: Iterable[Row]) -> None:
         """Add to what is known the rows of ``read_revisions``, and keep them."""
+        fresh: list[tuple[Revision, Definition]] = []
         for schedule_id, number, body, payload in rows:
             try:
                 definition = decode_body(body, payload)
@@ -68,7 +70,8 @@ class Definitions:
                 known[schedule_id, number] = error
             else:
                 known[schedule_id, number] = definition
-                self.keep(schedule_id, number, definition)
+                fresh.append(((schedule_id, number), definition))
+        self.keep(fresh)
 
 
 def read_revisions(wanted: Sequence[Revision]) -> Batch:

@@ -8,13 +8,14 @@ from typing import NamedTuple
 from duly.core.errors import Conflict, UniqueKeyInUse
 from duly.core.ids import lane_id
 from duly.core.run import NewRun, Run, RunKind
+from duly.core.steps import StepKind
 from duly.store.statements import Program, batch, columns, query
 from duly.store.values import NewRequest
 
 from .firing import NEW_RUN, new_run_row
 from .lanes import Entrance, close_entrances, open_entrances
 from .runs import find_run, fresh_run
-from .stepping import put_marks
+from .stepping import put_marks, send
 from .tracing import keep_traces
 
 _TAKEN = "the unique key is in use by a run of somebody else; choose another key"
@@ -27,6 +28,13 @@ def enqueue(now: int, requests: Sequence[NewRequest]) -> Program[list[Run]]:
         return (yield from _enqueue_guarded(now, requests))
     runs = [_new_run(now, request) for request in requests]
     return (yield from _insert(runs, [run.id for run in runs], requests))
+
+
+def signal_with_start(now: int, request: NewRequest, name: str, body: str | None) -> Program[tuple[Run, bool]]:
+    """Start a run unless it is there, and send it a signal; see ``Stepping.signal_with_start``."""
+    (run,) = yield from enqueue(now, [request])
+    told = yield from send(now, [(run.id, StepKind.SIGNAL, name, body, None)])
+    return run, bool(told)
 
 
 def _insert(runs: Sequence[NewRun], wanted: Sequence[str], requests: Sequence[NewRequest]) -> Program[list[Run]]:

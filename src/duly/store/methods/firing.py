@@ -17,7 +17,7 @@ from duly.core.errors import DulyError
 from duly.core.rules.firing import FireRules, Plan, plan
 from duly.core.run import Hold, NewRun, OpenRun, Reason, SkippedWindows
 from duly.core.schedule import Cursor, Definition
-from duly.store.codec import CURSOR, cursor_row, read_cursor
+from duly.store.codec import CURSOR, cursor_columns, read_cursor
 from duly.store.statements import Program, batch, columns, group, query
 from duly.store.values import LEADER, Fired, Grab, SetAside, Term
 
@@ -60,10 +60,9 @@ def fire_due(
             return Fired(now=now, deposed=True)
     due = [(read_cursor(row), row[len(CURSOR)]) for row in rows]
     if not due:
-        next_rows = yield query("next_fire")
+        (next_rows,) = yield group(query("next_fire"), last=True)
         # Nothing to lock although something is due: another instance holds it. Look again soon.
-        next_fire_at = next_rows[0][0]
-        return Fired(now=now, next_fire_at=next_fire_at, more=False)
+        return Fired(now=now, next_fire_at=next_rows[0][0], more=False)
     known, missing = definitions.look_up((cursor.schedule_id, cursor.revision) for cursor, _ in due)
     calendars = definitions.calendars
     asked = calendars.ask(named_calendars(due, known) if calendars.used else ())
@@ -84,9 +83,11 @@ def fire_due(
     for cursor, tenant in due:
         if tick.windows >= limit:
             break
-        tick.add(cursor, known.get((cursor.schedule_id, cursor.revision)), open_runs[cursor.schedule_id], tenant, limit)
+        id = cursor.schedule_id
+        tick.add(cursor, known.get((id, cursor.revision)), open_runs.get(id, ()), tenant, limit)
     tick.governed = {row[0] for row in answers[3]}
-    fired = yield from write_tick(tick, grab if answers[2] else None, full=len(due) >= limit or tick.windows >= limit)
+    full = len(due) >= limit or tick.windows >= limit
+    fired = yield from write_tick(tick, grab if answers[2] else None, full=full, last=True)
     if not tick.grabbed:
         return fired
     return replace(fired, claims=[born_claimed(run, known) for run in tick.grabbed if run.id in tick.inserted])
@@ -107,7 +108,7 @@ def set_aside_next(now: int, error: str) -> Program[None]:
     """Put off the most overdue schedule, whose window the database itself refuses."""
     rows = yield query("due_cursors", now=now, limit=1)
     moved = [replace(read_cursor(row), fire_at=now + SET_ASIDE_FOR_MS, error=error) for row in rows]
-    yield batch("move_cursors", columns(CURSOR, map(cursor_row, moved)))
+    yield batch("move_cursors", cursor_columns(moved))
 
 
 class Tick:
@@ -188,7 +189,8 @@ def named_calendars(due: Iterable[tuple[Cursor, str]], known: Known) -> set[Name
     return names
 
 
-def write_tick(tick: Tick, grab: Grab | None, *, full: bool) -> Program[Fired]:
+def write_tick(tick: Tick, grab: Grab | None, *, full: bool, last: bool = False) -> Program[Fired]:
+    """Write what was planned; ``last`` where the transaction does nothing afterwards."""
     if tick.cancel_waiting:
         ended = yield from cancel_waiting_runs(tick.now, list(tick.cancel_waiting), Reason.SUPERSEDED)
         _hold_behind({tick.cancel_waiting[id] for id in tick.cancel_waiting.keys() - ended}, tick.runs)
@@ -200,8 +202,9 @@ def write_tick(tick: Tick, grab: Grab | None, *, full: bool) -> Program[Fired]:
     inserted, _, _, next_rows = yield group(
         batch("insert_runs", columns(NEW_RUN, map(new_run_row, tick.runs))),
         insert_skips(tick.skips),
-        batch("move_cursors", columns(CURSOR, map(cursor_row, tick.cursors))),
+        batch("move_cursors", cursor_columns(tick.cursors)),
         query("next_fire"),
+        last=last,
     )
     tick.inserted = {row[0] for row in inserted}
     return Fired(
@@ -211,6 +214,7 @@ def write_tick(tick: Tick, grab: Grab | None, *, full: bool) -> Program[Fired]:
         skipped=sum(skip.windows for _, skip in tick.skips),
         skips=[skip for _, skip in tick.skips],
         duplicates=len(tick.runs) - len(tick.inserted),
+        cancels=len(tick.cancel_running),
         lateness_ms=tick.lateness_ms,
         set_aside=tick.set_aside,
         next_fire_at=next_rows[0][0],

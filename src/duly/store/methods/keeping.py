@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from duly.core.rules.firing import FireRules
+from duly.core.rules.editing import end_pause
 from duly.core.run import ENDS, RunStatus
+from duly.core.schedule import Schedule
 from duly.store.statements import Program, group, query
 
-from .changing import change_schedule
-from .definitions import Definitions
+from .changes import write_changes
 from .moving import lock_cursors, move_schedules
+from .schedules import read_schedules
+from .sessions import ADOPTED_AT_ONCE
+
+OF_RUNS = ("purge_attempts", "purge_redrives", "purge_owners", "purge_traces", "purge_steps")
+"""What forgets all that is kept beside ended runs."""
+
+OF_SCHEDULES = ("purge_cursors", "purge_revisions", "purge_changes", "purge_traces", "purge_schedules")
+"""What removes schedules with all that is theirs but their runs."""
 
 
 def hold_unknown_jobs(now: int) -> Program[Sequence[tuple[str, int]]]:
     """Set aside due runs of jobs that no live instance knows; they are reported, never deleted."""
     yield query("hold_unknown_jobs", now=now)
-    yield query("adopt_known_jobs", now=now)
+    yield query("adopt_known_jobs", now=now, limit=ADOPTED_AT_ONCE)
     rows = yield query("unknown_jobs", now=now)
     return [(row[0], row[1]) for row in rows]
 
@@ -48,28 +56,25 @@ def purge_surplus(now: int, status: RunStatus, keep: int, limit: int) -> Program
 
 def _forget(ids: Sequence[str], finished_before: int) -> Program[None]:
     """Delete what was kept beside ended runs, and note how far retention has come."""
-    yield group(
-        query("purge_attempts", ids=ids),
-        query("purge_redrives", ids=ids),
-        query("purge_owners", ids=ids),
-        query("purge_traces", ids=ids),
-        query("purge_steps", ids=ids),
-        query("note_purge", finished_before=finished_before),
-    )
+    yield group(*(query(name, ids=ids) for name in OF_RUNS), query("note_purge", finished_before=finished_before))
 
 
 def purge_schedules(now: int, ended_before: int, limit: int) -> Program[int]:
     rows = yield query("purgeable_schedules", ended_before=ended_before, limit=limit)
     ids = [row[0] for row in rows]
     if ids:
-        for name in ("purge_cursors", "purge_revisions", "purge_changes", "purge_traces", "purge_schedules"):
-            yield query(name, ids=ids)
+        yield group(*(query(name, ids=ids) for name in OF_SCHEDULES))
     return len(ids)
 
 
-def resume_expired_pauses(now: int, limit: int, definitions: Definitions) -> Program[int]:
-    """Resume the schedules whose pause has reached its end: whoever looks at one to change it does that first."""
-    rows = yield query("expired_pauses", now=now, limit=limit)
-    for (schedule_id,) in rows:
-        yield from change_schedule(now, schedule_id, lambda schedule, now: None, None, FireRules(), definitions)
-    return len(rows)
+def resume_expired_pauses(now: int, limit: int) -> Program[int]:
+    """Resume the schedules whose pause has reached its end; see ``Keeping.resume_expired_pauses``."""
+    ids = [row[0] for row in (yield query("expired_pauses", now=now, limit=limit))]
+    if not ids:
+        return 0
+    yield from lock_cursors(ids)
+    schedules: list[Schedule] = yield from read_schedules(ids)
+    over = [(schedule, end) for schedule in schedules if (end := end_pause(schedule, now)) is not None]
+    if over:
+        yield from write_changes(now, over)
+    return len(over)

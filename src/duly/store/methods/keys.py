@@ -71,7 +71,22 @@ def touch_key(now: int, id: str) -> Program[None]:
 
 def read_key(row: Row) -> Key:
     """Build a key from its columns."""
-    id, digest, name, owner, tenant, scopes, quotas, created_at, created_by, expires_at, revoked_at, used_at, old = row
+    (
+        id,
+        digest,
+        name,
+        owner,
+        tenant,
+        scopes,
+        quotas,
+        created_at,
+        created_by,
+        expires_at,
+        revoked_at,
+        used_at,
+        old,
+        queues,
+    ) = row
     bounds: dict[str, Any] | None = None if quotas is None else msgspec.json.decode(quotas)
     return Key(
         id=id,
@@ -80,6 +95,7 @@ def read_key(row: Row) -> Key:
         owner=owner,
         tenant=tenant,
         quotas=NO_QUOTAS if bounds is None else Quotas(**bounds),
+        queues=None if queues is None else frozenset(msgspec.json.decode(queues)),
         created_at=to_datetime(created_at),
         created_by=created_by,
         expires_at=to_datetime(expires_at),
@@ -100,6 +116,7 @@ def _insert(now: int, new: NewKey) -> Query:
         tenant=new.tenant,
         scopes=encode_words(tuple(sorted(new.scopes))),
         quotas=None if new.quotas == NO_QUOTAS else _encode(new.quotas).decode(),
+        queues=None if new.queues is None else encode_words(tuple(sorted(new.queues))),
         created_by=new.by,
         expires_at=new.expires_at,
         replaces=new.replaces,

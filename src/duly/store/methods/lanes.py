@@ -14,7 +14,7 @@ from duly.core.errors import SingletonQueueFull
 from duly.core.lane import Singleton
 from duly.core.rules.lanes import Line, enter, free_places, move_up, worth_counting
 from duly.core.run import Hold
-from duly.store.statements import Program, batch, columns, query
+from duly.store.statements import Program, batch, columns, group, query
 
 FORGET_AFTER_MS = 60_000
 """How long a lane that nobody uses keeps its row."""
@@ -105,9 +105,13 @@ def close_entrances(entrances: Mapping[str, Entrance]) -> Program[None]:
 
 def purge_keys(now: int, limit: int) -> Program[int]:
     """Forget keys that hold nobody up; see ``Keeping.purge_keys``."""
-    lanes = yield query("purge_lanes", before=now - FORGET_AFTER_MS, limit=limit)
-    uniques = yield query("purge_uniques", now=now, limit=limit)
-    return len(lanes) + len(uniques)
+    purged = yield group(
+        query("purge_lanes", before=now - FORGET_AFTER_MS, limit=limit),
+        query("purge_uniques", now=now, limit=limit),
+        query("purge_event_ids", now=now, limit=limit),
+        query("purge_gatherings", before=now - FORGET_AFTER_MS, limit=limit),
+    )
+    return sum(map(len, purged))
 
 
 def _count(lanes: Sequence[tuple[str, int]]) -> Program[dict[str, Line]]:

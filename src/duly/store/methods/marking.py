@@ -13,7 +13,7 @@ from duly.core.marks import Compare, Wanted
 from duly.core.run import Run
 from duly.store.narrowing import owned
 from duly.store.statements import Program, query
-from duly.store.values import Page, RunFilter
+from duly.store.values import LONG_RESULT, Page, RunFilter
 
 from .runs import read_run
 
@@ -40,10 +40,12 @@ def list_marked(now: int, where: RunFilter, limit: int, after: str | None) -> Pr
         "list_chosen_runs",
         ids=chosen,
         tenant=where.tenant,
+        owner=where.owner,
         schedule_id=where.schedule_id,
         job=where.job,
         workflow=where.workflow,
         status=where.status and where.status.value,
+        long=LONG_RESULT,
     )
     runs = [read_run(row) for row in found[:limit]]
     if len(found) > limit:

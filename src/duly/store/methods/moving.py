@@ -12,13 +12,12 @@ from typing import NamedTuple
 from duly.core.rules.editing import pause
 from duly.core.rules.settling import after_run, lane_release
 from duly.core.run import OpenRun, RunKind, RunStatus
-from duly.core.schedule import Cursor, Definition, Schedule
-from duly.store.codec import CURSOR, UnreadableDefinition, cursor_row, read_cursor, read_open_run
-from duly.store.narrowing import owned
-from duly.store.statements import Program, Row, batch, columns, query
+from duly.core.schedule import Cursor, Definition
+from duly.store.codec import CURSOR, cursor_columns, read_cursor, read_open_run
+from duly.store.statements import Program, Row, batch, query
 
 from .changes import write_changes
-from .schedules import end_schedules, find_schedule, read_schedule
+from .schedules import end_schedules, read_schedules
 
 
 class Ended(NamedTuple):
@@ -90,7 +89,7 @@ def move_schedules(
             pauses[schedule_id] = asked.reason
     changed = [cursor for id, cursor in moved.items() if cursor != cursors[id]]
     if changed:
-        yield batch("move_cursors", columns(CURSOR, map(cursor_row, changed)))
+        yield batch("move_cursors", cursor_columns(changed))
     yield from end_schedules(
         now, [c.schedule_id for c in changed if c.status.ended and not cursors[c.schedule_id].status.ended]
     )
@@ -113,12 +112,8 @@ def _present_definitions(
     present = {id: _Present(known[id].definition, paused=False) for id in cursors if id in known}
     wanted = [id for id, cursor in cursors.items() if _must_read(cursor, known.get(id))]
     if wanted:
-        rows = yield owned("read_schedules", ids=sorted(wanted))
-        for row in rows:
-            try:
-                schedule = read_schedule(row)
-            except UnreadableDefinition:
-                continue  # written by a newer version: what the run was fired under has to do
+        # Of what a newer version wrote, that which the run was fired under has to do.
+        for schedule in (yield from read_schedules(wanted)):
             present[schedule.id] = _Present(schedule.definition, paused=not schedule.enabled)
     return present
 
@@ -129,7 +124,6 @@ def _must_read(cursor: Cursor, known: FiredUnder | None) -> bool:
 
 
 def _pause(now: int, schedule_id: str, reason: str) -> Program[None]:
-    schedule: Schedule | None = yield from find_schedule(schedule_id, tenant=None)
-    if schedule is not None:
+    for schedule in (yield from read_schedules([schedule_id])):
         change = pause(schedule, now, reason=reason, until=None, by="duly")
         yield from write_changes(now, [(schedule, change)])

@@ -14,10 +14,8 @@ from duly.store.statements import Program, batch, group, query
 from .changes import find_ever
 from .changing import change_schedule
 from .definitions import Definitions
+from .keeping import OF_RUNS, OF_SCHEDULES
 from .operations import Progress, find_operation, insert_operation, lock_operation, read_operation
-
-BESIDE_RUNS = ("purge_attempts", "purge_redrives", "purge_steps", "purge_traces")
-WHOLE = ("purge_cursors", "purge_revisions", "purge_changes", "purge_traces", "purge_schedules")
 
 
 def begin_purge(
@@ -49,10 +47,10 @@ def purge_step(now: int, id: str, limit: int) -> Program[Operation | None]:
     over = False
     if rows:
         ids = [row[0] for row in rows]
-        yield group(*(query(name, ids=ids) for name in BESIDE_RUNS))
+        yield group(*(query(name, ids=ids) for name in OF_RUNS))
     elif not (yield batch("open_runs", {"schedule_id": [order.schedule_id]})):
         over = True
-        yield group(*(query(name, ids=[order.schedule_id]) for name in WHOLE))
+        yield group(*(query(name, ids=[order.schedule_id]) for name in OF_SCHEDULES))
     moved = progress.moved(now, matched=len(rows), changed=len(rows), finished=over)
     yield moved.write()
     return read_operation(moved.row)

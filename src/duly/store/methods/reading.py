@@ -5,41 +5,40 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import Any
 
+from duly.core.outside import WEBHOOK_QUEUE
 from duly.core.schedule import Schedule
 from duly.store.load import Load, Waits
 from duly.store.narrowing import owned
 from duly.store.statements import Program, query
 from duly.store.values import Page, ScheduleFilter
 
-from .schedules import read_schedule
+from .schedules import read_schedules, readable_schedules
 
 LOOKED_AT = 20_000
 """Rows that one page of a list looks at where no index finds what is asked for: some tens of milliseconds."""
 
 
 def list_schedules(now: int, where: ScheduleFilter, limit: int, after: str | None) -> Program[Page[Schedule]]:
-    """One page in id order, which is the order of creation.
+    """One page in id order, which is the order of creation; one that a newer version wrote is left out.
 
     Where no index finds what is asked for, it looks at LOOKED_AT schedules and no more: the page may then be short, or
     empty, and the next one goes on from there.
     """
     upper = yield from _end_of_page(where, after)
-    params = filter_params(where) | {"after": after, "limit": limit + 1}
-    if upper is None:
-        rows = yield owned("list_schedules", **params)
-    else:
-        rows = yield owned("search_schedules", **params, upper=upper)
-    schedules = [read_schedule(row) for row in rows[:limit]]
-    return Page(schedules, schedules[-1].id if len(rows) > limit else upper)
+    rows = yield owned("list_schedules", **filter_params(where), after=after, upper=upper, limit=limit + 1)
+    return Page(readable_schedules(rows[:limit]), rows[limit - 1][0] if len(rows) > limit else upper)
 
 
 def _end_of_page(where: ScheduleFilter, after: str | None) -> Program[str | None]:
-    """The last id that a page may look at; None where an index finds its rows, or few are left."""
-    if not (where.owner is None and where.job is None and where.app is None and where.tenant is None):
+    """The last id that a page may look at; None where an index finds its rows, or few are left.
+
+    Those of a tenant or of a job are found by an index; what else is asked of them is looked at one by one.
+    """
+    if where.owner is not None or where.app is not None:
         return None
     if where.topic is None and where.tag is None and where.status is None and where.enabled is None and not where.q:
         return None
-    rows = yield owned("schedules_page_end", after=after, most=LOOKED_AT)
+    rows = yield owned("schedules_page_end", tenant=where.tenant, job=where.job, after=after, most=LOOKED_AT)
     return str(rows[0][0]) if rows else None
 
 
@@ -49,12 +48,9 @@ def filter_params(where: ScheduleFilter) -> dict[str, Any]:
 
 
 def declared_schedules(now: int, app: str) -> Program[list[Schedule]]:
-    """All that an app declared, in id order."""
+    """All that an app declared, in id order; one that a newer version wrote is left out."""
     rows = yield query("declared_schedules", app=app)
-    if not rows:
-        return []
-    found = yield owned("read_schedules", ids=[row[0] for row in rows])
-    return sorted((read_schedule(row) for row in found), key=lambda schedule: schedule.id)
+    return (yield from read_schedules([row[0] for row in rows])) if rows else []
 
 
 def count_load(now: int, limit: int) -> Program[Load]:
@@ -67,10 +63,16 @@ def count_load(now: int, limit: int) -> Program[Load]:
 def count_waits(now: int, limit: int) -> Program[Load]:
     """The same, and for how long the oldest of each kind has waited."""
     load = yield from count_load(now, limit)
-    rows = yield query("longest_waiting", limit=limit)
+    waits = yield from longest_waits(now, limit)
+    return replace(load, waits=waits)
+
+
+def longest_waits(now: int, limit: int) -> Program[Waits]:
+    """For how long the oldest of each kind has waited; dead letters are counted up to ``limit``."""
+    rows = yield query("longest_waiting", limit=limit, webhooks=WEBHOOK_QUEUE)
     *since, dead, dead_rows = rows[0]
     due_ms, ready_ms, outbox_ms = (0 if at is None else max(0, now - at) for at in since)
-    return replace(load, waits=Waits(due_ms, ready_ms, outbox_ms, dead, dead_rows))
+    return Waits(due_ms, ready_ms, outbox_ms, dead, dead_rows)
 
 
 def schema_version(now: int) -> Program[int]:

@@ -15,7 +15,7 @@ from duly.core.steps import WORKFLOW
 from duly.store.codec import read_open_run
 from duly.store.narrowing import owned
 from duly.store.statements import Program, Row, batch, columns, query
-from duly.store.values import Page, RunFilter, Triggered
+from duly.store.values import LONG_RESULT, Page, RunFilter, Triggered
 
 from .ending import cancel_waiting_runs, request_cancels
 from .firing import NEW_RUN, new_run_row
@@ -138,16 +138,19 @@ def list_runs(now: int, where: RunFilter, limit: int, after: str | None) -> Prog
     empty, and the next one goes on from there.
     """
     lower = None
-    if where.schedule_id is None and (where.job or where.workflow or where.status or where.tenant is not None):
+    narrow = where.job or where.workflow or where.status or where.owner is not None or where.tenant is not None
+    if where.schedule_id is None and narrow:
         lower = (yield owned("runs_page_end", after=after, most=LOOKED_AT))[0][0]
     rows = yield owned(
         "list_runs",
         tenant=where.tenant,
+        owner=where.owner,
         schedule_id=where.schedule_id,
         job=where.job,
         workflow=where.workflow,
         status=where.status and where.status.value,
         after=after,
+        long=LONG_RESULT,
         lower=lower,
         limit=limit + 1,
     )

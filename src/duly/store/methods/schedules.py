@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -11,33 +11,58 @@ from typing import Any
 from duly.core.errors import ClientRequestIdInUse, DulyError, KeyInUse, QuotaExceeded
 from duly.core.ids import check_ref, is_id
 from duly.core.rules.firing import first_cursor
-from duly.core.schedule import Definition, Facts, Schedule, TargetKind
-from duly.core.timing import Cron, Every
+from duly.core.schedule import Facts, Schedule, TargetKind
+from duly.core.timing import Cron, Every, Once
 from duly.store.codec import (
     CURSOR,
     FACTS,
+    Bodies,
     UnreadableDefinition,
-    cursor_row,
     decode_body,
-    encode_body,
     encode_words,
-    facts_row,
+    facts_columns,
     read_cursor,
     read_facts,
 )
 from duly.store.narrowing import owned
-from duly.store.statements import Program, Row, batch, columns, group, query
+from duly.store.statements import Batch, Program, Row, batch, group, query
 from duly.store.values import NewSchedule, Put
 
 from .calendars import calendar_refusal, unknown_calendars
-from .tracing import keep_traces
+from .tracing import trace_steps
 
-DERIVED = ("kind", "job", "topic", "calendars")
-REVISION = ("schedule_id", "revision", "body", "payload", "made_at", "made_by")
+_KINDS = {Cron: "cron", Every: "interval", Once: "once"}
 
 
 def put_schedules(now: int, new: Sequence[NewSchedule], most: int | None = None) -> Program[list[Put]]:
     """Insert schedules with their first revision and cursor; see ``Schedules.put_schedules``."""
+    ready, refused = yield from _make_ready(now, new, most)
+    rows = yield batch("insert_schedules", schedule_columns([*ready.values()]))
+    inserted = {row[0] for row in rows}
+    yield from _complete([schedule for id, schedule in ready.items() if id in inserted], _traces(new, inserted))
+    puts: list[Put] = []
+    for item in new:
+        id = item.facts.id
+        if id in refused:
+            puts.append(refused[id])
+        else:
+            puts.append(ready[id] if id in inserted else (yield from _why_refused(item.facts)))
+    return puts
+
+
+def add_schedules(now: int, new: Sequence[NewSchedule], most: int | None = None) -> Program[list[Put]]:
+    """The same in one step, for what is new: if anything clashes, Clash is raised and nothing done."""
+    ready, refused = yield from _make_ready(now, new, most)
+    made = [*ready.values()]
+    yield from _complete(made, _traces(new, ready), batch("add_schedules", schedule_columns(made)), last=True)
+    return [refused[item.facts.id] if item.facts.id in refused else ready[item.facts.id] for item in new]
+
+
+Ready = tuple[dict[str, Schedule], dict[str, DulyError]]
+
+
+def _make_ready(now: int, new: Sequence[NewSchedule], most: int | None) -> Program[Ready]:
+    """The schedules that can be stored, and why others cannot be, as far as that can be told without storing them."""
     ready: dict[str, Schedule] = {}
     refused: dict[str, DulyError] = {}
     for item in new:
@@ -53,18 +78,7 @@ def put_schedules(now: int, new: Sequence[NewSchedule], most: int | None = None)
     yield from _refuse_unknown_calendars(ready, refused)
     if most is not None:
         yield from _refuse_too_many(ready, refused, most)
-    rows = yield batch("insert_schedules", columns(FACTS + DERIVED, map(schedule_row, ready.values())))
-    inserted = {row[0] for row in rows}
-    yield from _complete([schedule for id, schedule in ready.items() if id in inserted])
-    yield from keep_traces((item.facts.id, item.trace) for item in new if item.facts.id in inserted)
-    puts: list[Put] = []
-    for item in new:
-        id = item.facts.id
-        if id in refused:
-            puts.append(refused[id])
-        else:
-            puts.append(ready[id] if id in inserted else (yield from _why_refused(item.facts)))
-    return puts
+    return ready, refused
 
 
 def _refuse_unknown_calendars(ready: dict[str, Schedule], refused: dict[str, DulyError]) -> Program[None]:
@@ -98,26 +112,49 @@ def _refuse_too_many(ready: dict[str, Schedule], refused: dict[str, DulyError], 
             )
 
 
-def _complete(made: Sequence[Schedule]) -> Program[None]:
-    """Give new schedules their first revision and their cursor.
+def _complete(made: Sequence[Schedule], traces: Sequence[Batch], *before: Batch, last: bool = False) -> Program[None]:
+    """Give new schedules their first revision, their slot and their cursor, in one step with what is to come before.
 
     Slots are fair-share ordinals: everyone's first schedule comes before anyone's second. They are taken late, because
     that holds the tenant's row until the commit, and whoever creates beside us waits for it.
     """
     if not made:
         return
-    revisions = (revision_row(s.facts, s.definition, s.facts.created_by) for s in made)
-    wanted = Counter(schedule.facts.tenant for schedule in made)
-    _, *answers = yield group(
-        batch("insert_revisions", columns(REVISION, revisions)),
-        *(query("take_slots", tenant=tenant, count=count) for tenant, count in sorted(wanted.items())),
+    tenants = [schedule.facts.tenant for schedule in made]
+    wanted = Counter(tenants)
+    taken = [query("take_slots", tenant=tenant, count=count) for tenant, count in sorted(wanted.items())]
+    behind = _behind(tenants, wanted)
+    revisions = revision_columns(made, [schedule.facts.created_by for schedule in made])
+    cursors = {
+        "schedule_id": revisions["schedule_id"],
+        "next_window_at": [schedule.cursor.next_window_at for schedule in made],
+        "fire_at": [schedule.cursor.fire_at for schedule in made],
+        "behind": behind,
+        "tenant": tenants,
+    }
+    answers = yield group(
+        *before, batch("insert_revisions", revisions), *taken, batch("place_cursors", cursors), *traces, last=last
     )
-    slots = {tenant: rows[0][0] - wanted[tenant] for tenant, rows in zip(sorted(wanted), answers, strict=True)}
-    for schedule in made:
-        slots[schedule.facts.tenant] += 1
-        schedule.cursor.slot = slots[schedule.facts.tenant]
-    cursors = ((*cursor_row(s.cursor), s.facts.tenant) for s in made)
-    yield batch("insert_cursors", columns((*CURSOR, "tenant"), cursors))
+    first = len(before) + 1
+    slots = {step.params["tenant"]: rows[0][0] for step, rows in zip(taken, answers[first:], strict=False)}
+    for schedule, after in zip(made, behind, strict=True):
+        schedule.cursor.slot = slots[schedule.facts.tenant] - after
+
+
+def _behind(tenants: Sequence[str], wanted: Counter[str]) -> list[int]:
+    """How many of the same tenant follow, for each."""
+    if len(wanted) == 1:
+        return [*range(len(tenants) - 1, -1, -1)]
+    left = wanted.copy()
+    behind = []
+    for tenant in tenants:
+        left[tenant] -= 1
+        behind.append(left[tenant])
+    return behind
+
+
+def _traces(new: Sequence[NewSchedule], made: Container[str]) -> list[Batch]:
+    return trace_steps((item.facts.id, item.trace) for item in new if item.facts.id in made)
 
 
 def _why_refused(facts: Facts) -> Program[Put]:
@@ -139,26 +176,26 @@ def end_schedules(now: int, ids: Sequence[str]) -> Program[None]:
     """Write down when schedules ended whose cursor has come to its end: retention counts from then."""
     if not ids:
         return
-    rows = yield owned("read_schedules", ids=sorted(ids))
-    ended = []
-    for row in rows:
-        try:
-            schedule = read_schedule(row)
-        except UnreadableDefinition:
-            continue  # written by a newer version, which will see to its end
-        ended.append(replace(schedule, facts=replace(schedule.facts, ended_at=now)))
+    # What a newer version wrote is left to that one.
+    schedules = yield from read_schedules(ids)
+    ended = [replace(schedule, facts=replace(schedule.facts, ended_at=now)) for schedule in schedules]
     if ended:
-        yield batch("update_schedules", columns(FACTS + DERIVED, map(schedule_row, ended)))
+        yield batch("update_schedules", schedule_columns(ended))
 
 
 def read_schedules(ids: Sequence[str]) -> Program[list[Schedule]]:
-    """Read schedules by their ids; one that a newer version wrote is left out."""
+    """Read schedules by their ids, in id order; one that a newer version wrote is left out."""
     rows = yield owned("read_schedules", ids=sorted(ids))
-    found = []
+    return sorted(readable_schedules(rows), key=lambda schedule: schedule.id)
+
+
+def readable_schedules(rows: Iterable[Row]) -> list[Schedule]:
+    """Those of the rows that this version can read: one that it cannot must not hide the others."""
+    found: list[Schedule] = []
     for row in rows:
         with suppress(UnreadableDefinition):
             found.append(read_schedule(row))
-    return sorted(found, key=lambda schedule: schedule.id)
+    return found
 
 
 def find_schedule(ref: str, tenant: str | None) -> Program[Schedule | None]:
@@ -193,15 +230,26 @@ def resolve(ref: str, tenant: str | None) -> Program[str | None]:
     return str(rows[0][0]) if rows else None
 
 
-def schedule_row(schedule: Schedule) -> tuple[Any, ...]:
-    definition = schedule.definition
-    timing = definition.timing
-    kind = "cron" if isinstance(timing, Cron) else "interval" if isinstance(timing, Every) else "once"
-    target = definition.target
-    topic = target.name if target.kind is TargetKind.TOPIC else target.topic
-    calendars = encode_words(definition.calendars) if definition.calendars else None
-    return (*facts_row(schedule.facts), kind, target.handler, topic, calendars)
+def schedule_columns(schedules: Sequence[Schedule]) -> dict[str, Sequence[Any]]:
+    """The facts of schedules, and of their definitions what they are found by."""
+    definitions = [schedule.definition for schedule in schedules]
+    targets = [definition.target for definition in definitions]
+    return facts_columns([schedule.facts for schedule in schedules]) | {
+        "kind": [_KINDS[type(definition.timing)] for definition in definitions],
+        "job": [target.handler for target in targets],
+        "topic": [target.name if target.kind is TargetKind.TOPIC else target.topic for target in targets],
+        "calendars": [encode_words(d.calendars) if d.calendars else None for d in definitions],
+    }
 
 
-def revision_row(facts: Facts, definition: Definition, made_by: str | None) -> tuple[Any, ...]:
-    return facts.id, facts.revision, encode_body(definition), definition.payload, facts.updated_at, made_by
+def revision_columns(schedules: Sequence[Schedule], made_by: Sequence[str | None]) -> dict[str, Sequence[Any]]:
+    """The definitions of schedules as new revisions, each with who made it."""
+    encode = Bodies().encode
+    return {
+        "schedule_id": [schedule.facts.id for schedule in schedules],
+        "revision": [schedule.facts.revision for schedule in schedules],
+        "body": [encode(schedule.definition) for schedule in schedules],
+        "payload": [schedule.definition.payload for schedule in schedules],
+        "made_at": [schedule.facts.updated_at for schedule in schedules],
+        "made_by": made_by,
+    }

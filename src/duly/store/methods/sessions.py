@@ -16,6 +16,8 @@ from .definitions import Definitions
 from .settling import settle
 
 CLAIM_COLUMNS = 16
+ADOPTED_AT_ONCE = 10_000
+"""Runs that waited for a job and that one transaction lets go; the janitor's next rounds see to the others."""
 
 
 def open_session(now: int, instance: Instance, lease_ms: int) -> Program[int]:
@@ -34,7 +36,7 @@ def open_session(now: int, instance: Instance, lease_ms: int) -> Program[int]:
         expires_at=now + lease_ms,
     )
     if instance.jobs:
-        yield query("adopt_jobs", jobs=list(instance.jobs))
+        yield query("adopt_jobs", jobs=list(instance.jobs), limit=ADOPTED_AT_ONCE)
     return now
 
 

@@ -10,10 +10,10 @@ The lane of a singleton key is locked likewise, after the cursors.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
-from duly.core.rules.settling import Finish
+from duly.core.rules.settling import Again, Finish
 from duly.core.rules.settling import settle as decide
 from duly.core.run import (
     Cancelled,
@@ -30,7 +30,7 @@ from duly.core.run import (
     Snoozed,
     Suspended,
 )
-from duly.store.statements import Program, batch, columns, query
+from duly.store.statements import Program, batch, columns, group, query
 from duly.store.values import Settled, Settlement
 
 from .dying import Death, tell_of_deaths
@@ -38,8 +38,11 @@ from .lanes import lock_lanes, release_lines
 from .moving import Ended, FiredUnder, lock_cursors, move_schedules
 from .stepping import tell_parents
 
-FINISH = ("id", "fence", "session", "status", "reason", "error", "result")
-RETURN = ("id", "fence", "session", "due_at", "attempt", "hold")
+GUARD = ("id", "fence", "session")
+FINISH = (*GUARD, "status", "reason", "error", "result")
+RETURN = (*GUARD, "due_at", "attempt", "hold")
+RETURNED_AT_ONCE = 100
+"""Runs of one statement that gives runs back: a planner that is misled may compare each with each."""
 _HOLD = {True: int(Hold.SUSPECT), False: int(Hold.NONE), None: None}
 _STATUS = {status.value: status for status in RunStatus}
 NEVER = 253_402_300_799_000
@@ -124,26 +127,35 @@ def _decide_and_write(
     now: int, other: Sequence[Settlement]
 ) -> Program[tuple[dict[str, RunStatus], set[str], list[Death]]]:
     """Lock each run, ask the pure rule, and write what it answers; what ended, what goes again, what died."""
-    rows = yield batch(
-        "lock_runs",
-        {
-            "id": [s.claim.id for s in other],
-            "fence": [s.claim.fence for s in other],
-            "session": [s.session for s in other],
-        },
-    )
+    guards = [(s.claim.id, s.claim.fence, s.session) for s in other]
+    rows = yield batch("lock_runs", columns(GUARD, guards))
     locked = {row[0]: row for row in rows}
     sleepers = [s.claim.id for s in other if isinstance(s.outcome, Suspended) and s.claim.id in locked]
     # Under the lock of the run: what comes in later wakes it, what came in before is seen here.
     tops = dict((yield query("inbox_tops", ids=sleepers))) if sleepers else {}
-    finishes: list[tuple[Any, ...]] = []
-    returns: list[tuple[Any, ...]] = []
-    attempts: list[tuple[Any, ...]] = []
-    deaths: list[Death] = []
-    for s in other:
-        if s.claim.id not in locked:
-            continue
-        id, attempt, max_attempts, cancel_at, started_at = locked[s.claim.id]
+    verdicts = _Verdicts(now, tops)
+    for settlement in other:
+        if settlement.claim.id in locked:
+            verdicts.add(settlement, *locked[settlement.claim.id][1:])
+    return (yield from verdicts.write())
+
+
+class _Verdicts:
+    """What one settle is going to write of runs that did not simply complete."""
+
+    def __init__(self, now: int, tops: Mapping[str, int]) -> None:
+        self._now = now
+        self._tops = tops
+        self._finishes: list[tuple[Any, ...]] = []
+        self._returns: list[tuple[Any, ...]] = []
+        self._attempts: list[tuple[Any, ...]] = []
+        self._deaths: list[Death] = []
+
+    def add(
+        self, s: Settlement, attempt: int, max_attempts: int, cancel_at: int | None, started_at: int | None
+    ) -> None:
+        """Decide about one run, as it is under its lock."""
+        id, fence = s.claim.id, s.claim.fence
         verdict = decide(
             s.outcome,
             run_id=id,
@@ -152,42 +164,54 @@ def _decide_and_write(
             retry=s.retry,
             cancel_requested=cancel_at is not None,
         )
-        if isinstance(verdict, Finish) and not s.claim.kind:
-            continue  # a leaked claim knows nothing of its schedule; recovery does, and ends the run
-        guard = (id, s.claim.fence, s.session)
         if isinstance(verdict, Finish):
-            reason = verdict.reason and verdict.reason.value
-            finishes.append((*guard, verdict.status.value, reason, verdict.error, verdict.result))
-            if verdict.status is RunStatus.FAILED:
-                deaths.append(Death(s.claim, attempt, reason, verdict.error))
+            if not s.claim.kind:
+                return  # a leaked claim knows nothing of its schedule; recovery does, and ends the run
+            self._finish(s, verdict, attempt)
         else:
             spent = attempt if verdict.spends_attempt else attempt - 1
-            due_at, hold = now + verdict.after_ms, _HOLD[verdict.suspect]
-            if isinstance(s.outcome, Suspended) and tops.get(id, 0) <= s.outcome.seen:
-                due_at, hold = NEVER if s.outcome.wake_at is None else s.outcome.wake_at, int(Hold.SIGNAL)
-            if isinstance(s.outcome, Dispatched):
-                due_at = NEVER if s.claim.timeout_ms is None else now + s.claim.timeout_ms
-                hold = int(Hold.OUTSIDE)
-            returns.append((*guard, due_at, spent, hold))
+            self._returns.append((id, fence, s.session, *self._place(s, verdict, spent)))
         if verdict.error is not None:
-            attempts.append((id, s.claim.fence, attempt, verdict.outcome, verdict.error, started_at, now, s.session))
-    ended: dict[str, RunStatus] = {}
-    if finishes:
-        rows = yield batch("finish_runs", columns(FINISH, finishes), now=now)
-        ended = {id: _STATUS[status] for id, status in rows}
-    returned: set[str] = set()
-    if returns:
-        rows = yield batch("return_runs", columns(RETURN, returns))
-        returned = {row[0] for row in rows}
-    if attempts:
-        yield batch("insert_attempts", columns(ATTEMPT, attempts))
-    return ended, returned, [death for death in deaths if death.claim.id in ended]
+            tried = (attempt, verdict.outcome, verdict.error, started_at, self._now)
+            self._attempts.append((id, fence, *tried, s.session))
+
+    def _finish(self, s: Settlement, verdict: Finish, attempt: int) -> None:
+        reason = verdict.reason and verdict.reason.value
+        guard = (s.claim.id, s.claim.fence, s.session)
+        self._finishes.append((*guard, verdict.status.value, reason, verdict.error, verdict.result))
+        if verdict.status is RunStatus.FAILED:
+            self._deaths.append(Death(s.claim, attempt, reason, verdict.error))
+
+    def _place(self, s: Settlement, verdict: Again, spent: int) -> tuple[int, int, int | None]:
+        """When a run that goes again is due, the attempts it has spent, and what it waits for."""
+        if isinstance(s.outcome, Dispatched):
+            due_at = NEVER if s.claim.timeout_ms is None else self._now + s.claim.timeout_ms
+            return due_at, spent, int(Hold.OUTSIDE)
+        if isinstance(s.outcome, Suspended) and self._tops.get(s.claim.id, 0) <= s.outcome.seen:
+            return NEVER if s.outcome.wake_at is None else s.outcome.wake_at, spent, int(Hold.SIGNAL)
+        return self._now + verdict.after_ms, spent, _HOLD[verdict.suspect]
+
+    def write(self) -> Program[tuple[dict[str, RunStatus], set[str], list[Death]]]:
+        """Answer what ended, what goes again, and what died."""
+        ended: dict[str, RunStatus] = {}
+        if self._finishes:
+            rows = yield batch("finish_runs", columns(FINISH, self._finishes), now=self._now)
+            ended = {id: _STATUS[status] for id, status in rows}
+        returned: set[str] = set()
+        if self._returns:
+            starts = range(0, len(self._returns), RETURNED_AT_ONCE)
+            parts = [self._returns[start : start + RETURNED_AT_ONCE] for start in starts]
+            answers = yield group(*(batch("return_runs", columns(RETURN, part)) for part in parts))
+            returned = {row[0] for rows in answers for row in rows}
+        if self._attempts:
+            yield batch("insert_attempts", columns(ATTEMPT, self._attempts))
+        return ended, returned, [death for death in self._deaths if death.claim.id in ended]
 
 
 def _really_lost(missing: Sequence[Settlement]) -> Program[list[str]]:
     """Tell zombies from repeats: a settlement that finds what it would have written was kept the first time."""
-    guards = columns(("id", "fence", "session"), [(s.claim.id, s.claim.fence, s.session) for s in missing])
-    rows = yield batch("settled_already", guards)
+    guards = [(s.claim.id, s.claim.fence, s.session) for s in missing]
+    rows = yield batch("settled_already", columns(GUARD, guards))
     left = {row[0]: row[1:] for row in rows}
     return [s.claim.id for s in missing if s.claim.id not in left or not wrote(s.outcome, *left[s.claim.id])]
 

@@ -24,6 +24,8 @@ STEP = (
 MARK = ("run_id", "name", "value")
 UNAWAITED = 0
 """The position of children whose end nobody waits for."""
+HEIR = -1
+"""The position of the runs that one has gone on as, which nobody had asked for below another."""
 MESSAGE = ("run_id", "n", "kind", "name", "body", "error")
 Sent = tuple[str, StepKind, str, str | None, str | None]
 """A message on its way: to which run, of which kind, its name, its body, its error."""
@@ -73,7 +75,7 @@ def _writes(now: int, live: Sequence[Record]) -> list[Query | Batch]:
         writes.append(marks)
     if children:
         runs = [_child_run(now, child) for _, child in children]
-        links = [(c.request.id, parent, c.position if c.awaited else UNAWAITED) for parent, c in children]
+        links = [(child.request.id, parent, _place(child)) for parent, child in children]
         heirs = [(c.request.id, parent) for parent, c in children if c.heir]
         writes.append(batch("insert_runs", columns(NEW_RUN, map(new_run_row, runs))))
         if heirs:
@@ -84,6 +86,13 @@ def _writes(now: int, live: Sequence[Record]) -> list[Query | Batch]:
             writes.append(query("leave_parents", ids=sorted(parent for _, parent in heirs)))
         writes.append(batch("adopt_owners", columns(("run_id", "parent_id"), [link[:2] for link in links])))
     return writes
+
+
+def _place(child: Child) -> int:
+    """Where a child stands below its parent; an heir that inherits a place has that."""
+    if child.heir:
+        return HEIR
+    return child.position if child.awaited else UNAWAITED
 
 
 def put_marks(marked: Iterable[tuple[str, Mapping[str, str]]]) -> Batch | None:
@@ -182,13 +191,6 @@ def cancel_softly(now: int, run_id: str) -> Program[bool]:
     return True
 
 
-def publish_event(now: int, name: str, body: str | None) -> Program[int]:
-    """Tell every run that waits for an event of that name; answer how many there are."""
-    rows = yield query("event_waiters", name=name)
-    told = yield from send(now, [(row[0], StepKind.EVENT, name, body, None) for row in rows])
-    return len(told)
-
-
 def end_task(now: int, run_id: str, position: int, result: str | None, error: str | None) -> Program[bool | None]:
     """Tell a run the end of a task that somebody else did; False if it has been told, None if nobody waits."""
     rows = yield query("lock_open_runs", ids=[run_id])
@@ -211,6 +213,12 @@ def tell_parents(now: int, ids: Sequence[str]) -> Program[int]:
         failure = None if status == "completed" else error or status
         sent.append((parent_id, StepKind.CHILD, str(position), result, failure))
     return len((yield from send(now, sent)))
+
+
+def read_heir(now: int, run_id: str) -> Program[str | None]:
+    """The run that one has gone on as, and lives or is the newest; None if it did not."""
+    rows = yield query("read_heir", root=run_id)
+    return rows[0][0] if rows else None
 
 
 def read_secret(now: int, name: str) -> Program[str]:

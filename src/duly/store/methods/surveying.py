@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from duly.core.instants import to_datetime
 from duly.core.switch import FiringState
+from duly.store.load import Waits
+from duly.store.sealing import CANARY
 from duly.store.statements import Program, query
 from duly.store.values import LEADER, Instance, Lease
 
 from .keys import list_keys
+from .reading import longest_waits
 from .sessions import list_instances, read_lease
 from .switching import firing_state
+
+MOST_COUNTED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +31,10 @@ class Survey:
     firing: FiringState
     keys: int
     """Keys of the API that are good now; -1 while none was ever made."""
+    waits: Waits
     leader: Lease | None = None
+    seals: Sequence[str] = ()
+    """The names of the keys that values are sealed with."""
 
 
 def survey(now: int) -> Program[Survey]:
@@ -38,4 +46,16 @@ def survey(now: int) -> Program[Survey]:
     keys = yield from list_keys(now)
     good = sum(key.is_good(to_datetime(now)) for key in keys)
     leader = yield from read_lease(now, LEADER)
-    return Survey(now, fires[0][0], {row[0]: row[1] for row in unknown}, instances, state, good if keys else -1, leader)
+    seals = yield query("read_seals")
+    waits = yield from longest_waits(now, MOST_COUNTED)
+    return Survey(
+        now=now,
+        next_fire_at=fires[0][0],
+        unknown={row[0]: row[1] for row in unknown},
+        instances=instances,
+        firing=state,
+        keys=good if keys else -1,
+        leader=leader,
+        seals=[name.removeprefix(CANARY) for name, _ in seals],
+        waits=waits,
+    )

@@ -14,7 +14,7 @@ from typing import Any, Generic
 
 from duly.core.change import Action
 from duly.store.codec import decode_words
-from duly.store.statements import Batch, Group, Program, Query, Row, Step, T, Transaction, batch, columns, query
+from duly.store.statements import Batch, Group, Program, Query, Row, Step, Steps, T, Transaction, batch, columns, query
 
 from .notifying import RUN_EVENT, SCHEDULE_EVENT, Fact, notify
 
@@ -58,6 +58,11 @@ def _created(step: Query | Batch, rows: Sequence[Row]) -> Iterator[Fact]:
     return (Fact("schedule.created", row[0]) for row in rows)
 
 
+def _added(step: Query | Batch, rows: Sequence[Row]) -> Iterator[Fact]:
+    assert isinstance(step, Batch)
+    return (Fact("schedule.created", id) for id in step.columns["id"])
+
+
 _CHANGES: Mapping[str, str] = {
     Action.EDIT: "schedule.updated",
     Action.PAUSE: "schedule.paused",
@@ -95,6 +100,7 @@ TOLD_BY: Mapping[str, Callable[[Query | Batch, Sequence[Row]], Iterator[Fact]]] 
     "insert_skips": _skipped,
     "insert_attempts": _tried,
     "insert_schedules": _created,
+    "add_schedules": _added,
     "insert_changes": _changed,
     "insert_overdue": _owed,
     "drop_overdue": _owed_no_more,
@@ -159,21 +165,12 @@ class Tap(Generic[T]):
 
     def _listen(self, now: int, program: Program[T]) -> Program[T]:
         facts: list[Fact] = []
-        answer: Any = None
-        try:
-            while True:
-                try:
-                    step = program.send(answer)
-                except StopIteration as end:
-                    value: T = end.value
-                    break
-                answer = yield step
-                facts += _facts(step, answer)
-        finally:
-            program.close()
+        for step in (steps := Steps(program)):
+            steps.answer = yield Group(step.steps) if isinstance(step, Group) else step  # none is the last
+            facts += _facts(step, steps.answer)
         if facts:
             yield from self._tell(now, facts)
-        return value
+        return steps.value
 
     def _tell(self, now: int, facts: Sequence[Fact]) -> Program[None]:
         seen = self._watch.last_seen(now)

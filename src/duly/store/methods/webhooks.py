@@ -14,6 +14,7 @@ import msgspec
 
 from duly.core.errors import Conflict
 from duly.core.instants import to_datetime, to_ms
+from duly.core.sealed import readable
 from duly.core.webhook import EVENTS, Secret, Webhook, WebhookKind
 from duly.store.codec import decode_words, encode_words
 from duly.store.narrowing import made, owned
@@ -104,7 +105,7 @@ def read_webhook(row: Row) -> Webhook:
         tag=tag,
         job=job,
         description=description,
-        secrets=tuple(Secret(text, until) for text, until in _decode(secrets)),
+        secrets=tuple(Secret(text, until) for text, until in _decode(readable(secrets))),
         enabled=bool(enabled),
         disabled_reason=disabled_reason,
         failing_since=to_datetime(failing_since),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import psycopg
 from psycopg import conninfo
@@ -47,7 +47,8 @@ def read_address(url: str, limits: Limits) -> Address:
         parts = urlsplit(url)
         asked = parse_qsl(parts.query, keep_blank_values=True)
         ours = dict(pair for pair in asked if pair[0] == "prepare")
-        theirs = urlencode([pair for pair in asked if pair[0] != "prepare"])
+        # As it was written: libpq reads a plus as a plus, and the words of others as they are.
+        theirs = "&".join(word for word in parts.query.split("&") if word.partition("=")[0] != "prepare")
         given = conninfo.conninfo_to_dict(urlunsplit(parts._replace(query=theirs)) if ours else url)
     except (ValueError, psycopg.Error):
         # The error quotes the URL, and with it a password.

@@ -11,7 +11,9 @@ from enum import Enum, auto
 import psycopg
 
 from duly.core.errors import OutcomeUnknown, StoreError, StoreUnavailable
+from duly.store.clash import Clash
 
+_UNIQUE = "23505"
 _BUSY = frozenset({"40001", "40P01", "55P03", "57014"})
 _GONE = frozenset({"57P01", "57P02", "57P03", "57P05", "25P03", "25P04"})
 _NOT_PREPARED = frozenset({"42P05", "26000"})
@@ -48,7 +50,8 @@ def not_done(error: psycopg.Error, where: str) -> StoreError:
     if state.startswith(("22", "23", "42")):
         diag = error.diag
         what = "statement" if state.startswith("42") else "data"
-        return StoreError(
+        kind = Clash if state == _UNIQUE else StoreError
+        return kind(
             f"PostgreSQL refused the {what}: {text}",
             sqlstate=state,
             table=diag.table_name,

@@ -11,7 +11,7 @@ from psycopg.pq import ExecStatus
 from duly.store.postgres.arrays import encode, encode_column, encode_spread
 from duly.store.postgres.texts import Statement
 from duly.store.postgres.wire import Ask
-from duly.store.statements import Batch, Group, Program, Query, Row, T
+from duly.store.statements import Batch, Group, Program, Query, Row, Steps, T
 
 Statements = Mapping[str, Statement]
 
@@ -21,38 +21,32 @@ class Asked(Protocol):
 
     def ask(self, ask: Ask) -> list[Row]: ...
 
-    def ask_all(self, asks: Sequence[Ask]) -> list[list[Row]]: ...
+    def ask_all(self, asks: Sequence[Ask], *, last: bool) -> list[list[Row]]:
+        """Ask all; ``last`` tells that nothing is asked afterwards."""
+        ...
 
 
 def run_program(asked: Asked, statements: Statements, program: Program[T]) -> T:
     """Run a program to its end inside the transaction that is open."""
-    answer: Any = None
-    while True:
-        try:
-            step = program.send(answer)
-        except StopIteration as ended:
-            return ended.value  # type: ignore[no-any-return]  # a generator's return value
+    for step in (steps := Steps(program)):
         if isinstance(step, Group):
             asks = [_ask(statements, one) for one in step.steps]
-            rows = iter(asked.ask_all([ask for ask in asks if ask is not None]))
-            answer = [[] if ask is None else next(rows) for ask in asks]
+            rows = iter(asked.ask_all([ask for ask in asks if ask is not None], last=step.last))
+            steps.answer = [[] if ask is None else next(rows) for ask in asks]
         else:
             ask = _ask(statements, step)
-            answer = [] if ask is None else asked.ask(ask)
+            steps.answer = [] if ask is None else asked.ask(ask)
+    return steps.value
 
 
 async def run_program_async(cursor: AsyncCursor[Row], statements: Statements, program: Program[T]) -> T:
     """The same on an async cursor; statements of a group go one by one."""
-    answer: Any = None
-    while True:
-        try:
-            step = program.send(answer)
-        except StopIteration as ended:
-            return ended.value  # type: ignore[no-any-return]  # a generator's return value
+    for step in (steps := Steps(program)):
         if isinstance(step, Group):
-            answer = [await _run_async(cursor, statements, one) for one in step.steps]
+            steps.answer = [await _run_async(cursor, statements, one) for one in step.steps]
         else:
-            answer = await _run_async(cursor, statements, step)
+            steps.answer = await _run_async(cursor, statements, step)
+    return steps.value
 
 
 class AskedByCursor:
@@ -66,7 +60,7 @@ class AskedByCursor:
         self._cursor.execute(text, parameters, prepare=prepare)
         return self._cursor.fetchall() if _has_rows(self._cursor) else []
 
-    def ask_all(self, asks: Sequence[Ask]) -> list[list[Row]]:
+    def ask_all(self, asks: Sequence[Ask], *, last: bool) -> list[list[Row]]:
         return [self.ask(ask) for ask in asks]
 
 

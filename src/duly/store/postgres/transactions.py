@@ -9,11 +9,12 @@ from typing import TypeVar, assert_never
 
 import psycopg
 
-from duly.core.errors import StoreError, StoreUnavailable, ValidationFailed
+from duly.core.errors import StoreError, ValidationFailed
 from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock
+from duly.store.postgres.committing import Write
 from duly.store.postgres.connections import Connections, Lent
-from duly.store.postgres.errors import Cure, around_commit, cure_for, not_done, outcome_unknown, too_long
+from duly.store.postgres.errors import Cure, around_commit, cure_for, not_done, too_long
 from duly.store.postgres.limits import Limits
 from duly.store.postgres.running import run_program
 from duly.store.postgres.texts import fill_in, load_queries, load_transactions
@@ -40,7 +41,7 @@ class Transactions:
 
     def __init__(self, connections: Connections, limits: Limits, clock: Clock | None, chance: Chance) -> None:
         texts = load_transactions()
-        self.statements = load_queries()
+        self.statements = dict(load_queries())
         self._connections = connections
         self._limits = limits
         self._clock = clock
@@ -56,8 +57,9 @@ class Transactions:
 
         def work(lent: Lent) -> T:
             now = self._begin(lent, self._begin_write)
-            value = run_program(lent.wire, self.statements, transaction(now))
-            self._commit(lent)
+            write = Write(lent, self._where)
+            value = run_program(write, self.statements, transaction(now))
+            write.commit()
             return value
 
         return self.run(work, self._limits.operation)
@@ -139,15 +141,3 @@ class Transactions:
         """Start the transaction, set its limits and read the store's clock, in one round trip."""
         answer = lent.wire.run(text).get_value(0, 0)
         return int(answer or 0) if self._clock is None else self._clock.now()
-
-    def _commit(self, lent: Lent) -> None:
-        """Commit, and believe it only if the server says so without a word of warning.
-
-        A wait for a standby that is cut short ends in a warning: committed here, perhaps lost in a failover.
-        """
-        lent.warnings.clear()
-        lent.committing = True
-        if lent.wire.run(b"COMMIT").command_status != b"COMMIT":
-            raise StoreUnavailable(f"PostgreSQL at {self._where} rolled the transaction back; nothing was done")
-        if lent.warnings:
-            raise outcome_unknown(self._where, lent.warnings[0])

@@ -7,7 +7,7 @@ its time would be spent between them. Parameters are texts that ``arrays`` made,
 from __future__ import annotations
 
 import select
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from psycopg import Connection, OperationalError
 from psycopg.adapt import Transformer
@@ -33,10 +33,11 @@ class Wire:
         self._pgconn: PGconn = connection.pgconn
         self._rows = Transformer(connection)
         self._prepared: set[bytes] = set()
+        self._poll = select.poll()
 
     def run(self, text: bytes) -> PGresult:
         """Run a text without parameters, of any number of statements; answer the result of the last."""
-        return self._checked(self._pgconn.exec_(text))
+        return self.checked(self._pgconn.exec_(text))
 
     def ask(self, ask: Ask) -> list[Row]:
         """Run one statement and answer its rows."""
@@ -49,13 +50,18 @@ class Wire:
             )
         return self._read(self._pgconn.exec_params(statement.numbered, values))
 
-    def ask_all(self, asks: Sequence[Ask]) -> list[list[Row]]:
+    def ask_all(self, asks: Sequence[Ask], *, last: bool = False) -> list[list[Row]]:
         """Send all statements before the first answer is read: one wait instead of one for each."""
         if len(asks) < 2:
             return [self.ask(ask) for ask in asks]
-        for statement, _ in asks:
-            if self._prepares(statement):
-                self._prepare(statement)
+        self.prepare_all(asks)
+        return self.read_all(self.send_all(asks), len(asks))
+
+    def send_all(self, asks: Sequence[Ask], *after: bytes) -> list[PGresult]:
+        """Send statements that were prepared if they can be, and texts; answer a result for each, unchecked.
+
+        Where one is missing, the connection is lost.
+        """
         pgconn = self._pgconn
         pgconn.nonblocking = 1  # else both sides could wait for each other with full buffers
         pgconn.enter_pipeline_mode()
@@ -64,58 +70,85 @@ class Wire:
                 pgconn.send_query_prepared(statement.name, _bytes(texts))
             else:
                 pgconn.send_query_params(statement.numbered, _bytes(texts))
+        for text in after:
+            pgconn.send_query_params(text, [])
         pgconn.pipeline_sync()
         results = self._collect()
-        pgconn.exit_pipeline_mode()
-        pgconn.nonblocking = 0
-        return [self._read(result) for result in results]
+        if pgconn.status == ConnStatus.OK:
+            pgconn.exit_pipeline_mode()
+            pgconn.nonblocking = 0
+        return results
+
+    def read_all(self, results: Sequence[PGresult], count: int) -> list[list[Row]]:
+        """The rows of the first so many results; raises what the first bad one says, or that one is missing."""
+        rows = [self._read(result) for result in results[:count]]
+        if len(rows) < count:
+            raise lost()
+        return rows
 
     def _collect(self) -> list[PGresult]:
-        """Send what is left to send and read every result up to the sync."""
-        pgconn, wait = self._pgconn, self._waiter()
-        while pgconn.flush():
-            wait(select.POLLIN | select.POLLOUT)
-            pgconn.consume_input()
+        """Send what is left to send and read every result up to the sync, or to the end of the connection."""
         results: list[PGresult] = []
-        while True:
-            while pgconn.is_busy():
-                wait(select.POLLIN)
-                pgconn.consume_input()
-            result = pgconn.get_result()
-            if result is not None and result.status == ExecStatus.PIPELINE_SYNC:
-                return results
-            if result is not None:
-                results.append(result)
-            elif pgconn.status == ConnStatus.BAD:
-                raise OperationalError("the connection was lost")
+        try:
+            self._flush()
+            while (result := self._next()) is None or result.status != ExecStatus.PIPELINE_SYNC:
+                if result is not None:
+                    results.append(result)
+                elif self._pgconn.status == ConnStatus.BAD:
+                    break
+        except OperationalError:
+            if all(map(is_good, results)):
+                raise  # else the server has said what it did not do before it went
+        return results
 
-    def _waiter(self) -> Callable[[int], object]:
-        poll, socket = select.poll(), self._pgconn.socket
+    def _flush(self) -> None:
+        pgconn = self._pgconn
+        while pgconn.flush():
+            self._wait(select.POLLIN | select.POLLOUT)
+            pgconn.consume_input()
 
-        def wait(what: int) -> None:
-            poll.register(socket, what)
-            poll.poll()
+    def _next(self) -> PGresult | None:
+        pgconn = self._pgconn
+        while pgconn.is_busy():
+            self._wait(select.POLLIN)
+            pgconn.consume_input()
+        return pgconn.get_result()
 
-        return wait
+    def _wait(self, what: int) -> None:
+        self._poll.register(self._pgconn.socket, what)
+        self._poll.poll()
 
     def _prepares(self, statement: Statement) -> bool:
         return statement.prepare and self._connection.prepare_threshold is not None
 
+    def prepare_all(self, asks: Sequence[Ask]) -> None:
+        for statement, _ in asks:
+            if self._prepares(statement):
+                self._prepare(statement)
+
     def _prepare(self, statement: Statement) -> None:
         if statement.name not in self._prepared:
-            self._checked(self._pgconn.prepare(statement.name, statement.numbered))
+            self.checked(self._pgconn.prepare(statement.name, statement.numbered))
             self._prepared.add(statement.name)
 
     def _read(self, result: PGresult) -> list[Row]:
-        if self._checked(result).status != ExecStatus.TUPLES_OK:
+        if self.checked(result).status != ExecStatus.TUPLES_OK:
             return []
         self._rows.set_pgresult(result)
         return self._rows.load_rows(0, result.ntuples, tuple)
 
-    def _checked(self, result: PGresult) -> PGresult:
-        if result.status not in _GOOD:
+    def checked(self, result: PGresult) -> PGresult:
+        if not is_good(result):
             raise error_from_result(result, self._connection.info.encoding)
         return result
+
+
+def is_good(result: PGresult) -> bool:
+    return result.status in _GOOD
+
+
+def lost() -> OperationalError:
+    return OperationalError("the connection was lost")
 
 
 def _bytes(texts: Sequence[str | None]) -> list[bytes | None]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import apsw
 
 from duly.core.errors import ConfigurationError
-from duly.store.sqlite.errors import translate
+from duly.store.sqlite.errors import moved, translate
 
 MEMORY = ":memory:"
 OLDEST = (3, 51, 3)
@@ -24,6 +24,9 @@ READER_CACHE_KIB = 2_048
 CHECKPOINTER_CACHE_KIB = 256
 CHECKPOINT_PAGES = 10_000
 """The length of the log at which it is moved into the database."""
+
+LOG_KEPT = 2 * CHECKPOINT_PAGES * 4096
+"""Bytes of the log's file that stay when it starts anew: what a long reader made it grow to is given back."""
 
 _STATEMENTS_KEPT = 128
 _WAL_TRIES = 100
@@ -62,12 +65,15 @@ def connect(path: str, *, busy_timeout: float, cache_kib: int) -> apsw.Connectio
     try:
         connection = apsw.Connection(path, statementcachesize=_STATEMENTS_KEPT)
     except apsw.Error as error:
-        raise ConfigurationError(f"database {path!r} cannot be opened: {error}", path=path) from error
+        raise unopened(path, error) from error
     try:
         _set_up(connection, path, busy_timeout, cache_kib)
     except apsw.NotADBError as error:
         connection.close()
         raise ConfigurationError(f"{path!r} is not a SQLite database: {error}", path=path) from error
+    except apsw.CantOpenError as error:
+        connection.close()
+        raise unopened(path, error) from error
     except apsw.Error as error:
         connection.close()
         raise translate(error, path) from error
@@ -75,6 +81,18 @@ def connect(path: str, *, busy_timeout: float, cache_kib: int) -> apsw.Connectio
         connection.close()
         raise
     return connection
+
+
+def unopened(path: str, error: Exception) -> ConfigurationError:
+    """Why a file cannot be opened: most often its folder, in which SQLite keeps a log and an index beside it."""
+    folder = Path(path).absolute().parent
+    if os.access(folder, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+        return ConfigurationError(f"database {path!r} cannot be opened: {error}", path=path)
+    return ConfigurationError(
+        f"database {path!r} cannot be opened: this process may not write in {str(folder)!r}, and SQLite keeps files"
+        " beside a database, even for those who only read",
+        path=path,
+    )
 
 
 def _create_for_us_alone(path: str) -> None:
@@ -96,8 +114,29 @@ def _set_up(connection: apsw.Connection, path: str, busy_timeout: float, cache_k
     connection.wal_autocheckpoint(CHECKPOINT_PAGES)
     for pragma, value in (("synchronous", "FULL"), ("temp_store", "MEMORY"), ("mmap_size", 0)):
         connection.pragma(pragma, value)
+    connection.pragma("journal_size_limit", LOG_KEPT)
     connection.pragma("cache_size", -cache_kib)
     connection.pragma("user_version")  # reads the first page, and so finds out what is not a database
+
+
+class Place:
+    """Where a connection's file was when it was opened: SQLite goes on with a file that was deleted, for nobody."""
+
+    def __init__(self, connection: apsw.Connection, path: str) -> None:
+        self._path = path
+        self._file = connection.filename  # whole: the process may change its folder
+        self._inode = self._now()
+
+    def check(self) -> None:
+        """Refuse to go on if that file is no longer at its path."""
+        if self._now() != self._inode:
+            raise moved(self._path)
+
+    def _now(self) -> int | None:
+        try:
+            return os.stat(self._file).st_ino
+        except OSError:
+            return None
 
 
 def use_wal(connection: apsw.Connection, path: str) -> None:

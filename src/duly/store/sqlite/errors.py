@@ -5,10 +5,12 @@ from __future__ import annotations
 import apsw
 
 from duly.core.errors import DulyError, OutcomeUnknown, StoreError, StoreUnavailable
+from duly.store.clash import Clash
 
 REFUSED_VALUES = (OverflowError, UnicodeError, TypeError, ValueError)
 """What apsw raises for a value that SQLite cannot hold, before any statement runs."""
 
+_UNIQUE = (apsw.SQLITE_CONSTRAINT_PRIMARYKEY, apsw.SQLITE_CONSTRAINT_UNIQUE)
 _BUSY = (apsw.BusyError, apsw.LockedError)
 _UNAVAILABLE = (
     apsw.AuthError,
@@ -37,7 +39,8 @@ def translate(error: Exception, path: str, statement: str | None = None) -> Duly
         return StoreUnavailable(damaged(path, str(error)), path=path)
     if isinstance(error, _UNAVAILABLE):
         return StoreUnavailable(f"database {path}: {type(error).__name__}: {error}; nothing was done", path=path)
-    return StoreError(
+    kind = Clash if getattr(error, "extendedresult", None) in _UNIQUE else StoreError
+    return kind(
         f"database {path} refused statement {statement!r}: {type(error).__name__}: {error}; nothing was done",
         path=path,
         statement=statement,
@@ -49,6 +52,15 @@ def damaged(path: str, found: str) -> str:
     return (
         f"database {path} is damaged ({found}); stop all its users, keep a copy of it and of the files beside it,"
         " and restore a backup, or save what can be read with the .recover command of the sqlite3 shell"
+    )
+
+
+def moved(path: str) -> StoreUnavailable:
+    """The file that is open is no longer the one at its path: what is written to it, nobody finds again."""
+    return StoreUnavailable(
+        f"database {path} was removed or replaced while it was open; nothing was done: move the file back, or start"
+        " this process again",
+        path=path,
     )
 
 

@@ -11,13 +11,14 @@ import apsw
 
 from duly.core.errors import ConfigurationError
 from duly.store.inspection import Finding, Inspection
-from duly.store.sqlite.connecting import MEMORY, check_path
+from duly.store.sqlite.connecting import MEMORY, check_path, unopened
 from duly.store.sqlite.errors import translate
 from duly.store.sqlite.migrating import load_migrations, schema_version
 
 _NETWORKED = frozenset("nfs nfs4 cifs smb3 smbfs ncpfs afs ceph lustre glusterfs fuse.sshfs fuse.glusterfs".split())
 _FIXED = (3, 51, 3)
 _LITTLE_ROOM = 200 * 2**20
+_LONG_LOG = 128 * 2**20
 _COUNTS = {
     "schedules": "SELECT count(*) FROM duly_schedules WHERE deleted_at IS NULL",
     "runs": "SELECT count(*) FROM duly_runs",
@@ -39,6 +40,8 @@ def inspect(path: str, mounts: Path = Path("/proc/self/mounts")) -> Inspection:
         schema = schema_version(connection, path)
         mode = str(connection.pragma("journal_mode"))
         rows = {name: _count(connection, text) for name, text in _COUNTS.items()} if schema else {}
+    log = Path(f"{path}-wal")
+    beside = log.stat().st_size if log.exists() else 0
     return Inspection(
         kind="sqlite",
         place=path,
@@ -46,9 +49,9 @@ def inspect(path: str, mounts: Path = Path("/proc/self/mounts")) -> Inspection:
         exists=True,
         newest=newest,
         schema=schema,
-        size_bytes=sum(part.stat().st_size for part in (file, Path(f"{path}-wal")) if part.exists()),
+        size_bytes=file.stat().st_size + beside,
         rows=rows,
-        findings=[*_journal(mode), *_library(), *_lying(file, mounts)],
+        findings=[*_journal(mode), *_log(beside), *_library(), *_lying(file, mounts)],
     )
 
 
@@ -76,6 +79,8 @@ def _looking(path: str) -> Iterator[apsw.Connection]:
         yield connection
     except apsw.NotADBError as error:
         raise ConfigurationError(f"{path!r} is not a SQLite database: {error}", path=path) from error
+    except (apsw.CantOpenError, apsw.ReadOnlyError) as error:
+        raise unopened(path, error) from error
     except apsw.Error as error:
         raise translate(error, path) from error
     finally:
@@ -91,6 +96,14 @@ def _journal(mode: str) -> list[Finding]:
     if mode == "wal":
         return [Finding("ok", "journal", "WAL, synchronous FULL: what was acknowledged survives a power cut")]
     return [Finding("warn", "journal", f"journal mode is {mode}; duly uses WAL", "the next start of duly sets it")]
+
+
+def _log(size: int) -> list[Finding]:
+    """Whether the log is so long that somebody must be keeping it from being moved into the database."""
+    if size < _LONG_LOG:
+        return []
+    words = f"the log beside the database has {size // 2**20} MiB: it grows for as long as somebody reads on"
+    return [Finding("warn", "log", words, "end the long read (a backup, a shell, a report); then it shrinks by itself")]
 
 
 def _library(version: str | None = None) -> list[Finding]:

@@ -1,13 +1,15 @@
 """Migrations: numbered files in ``schema/``, each applied once, whoever starts first.
 
 An empty database is set up, an older one is brought up to date, all in one transaction. A newer schema, and tables
-with our names that are not ours, are refused before anything is changed.
+with our names that are not ours, are refused before anything is changed. A database in memory, of which a test suite
+opens thousands, is a copy of the first that this process has set up: 0.1 ms instead of 15.
 """
 
 from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
+from threading import Lock
 
 import apsw
 
@@ -17,7 +19,10 @@ from duly.runtime.clock import Clock
 
 _TABLES = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND lower(name) GLOB 'duly_*' ORDER BY name"
 _COLUMNS = "SELECT name FROM pragma_table_info(?) ORDER BY cid"
+_FIRST = "INSERT INTO duly_meta (store_id, epoch, schema) VALUES (?, 1, ?)"
+_SECRETS = "UPDATE duly_secrets SET value = lower(hex(randomblob(32)))"  # as the script makes them
 _ADVICE = "use another database file, or rename those tables"
+_copying = Lock()
 
 
 @cache
@@ -33,15 +38,19 @@ def migrate(connection: apsw.Connection, path: str, clock: Clock, chance: Chance
     newest = max(load_migrations())
     if schema_version(connection, path) == newest:
         return
+    if not connection.filename and not connection.execute("SELECT 1 FROM sqlite_schema").fetchall():
+        with _copying, connection.backup("main", _pattern(), "main") as copy:
+            copy.step()
+        connection.execute(_FIRST, (chance.id(clock), newest))
+        connection.execute(_SECRETS)
+        return
     with _Immediate(connection):
         version = schema_version(connection, path)  # somebody else may have been first
         for number, script in load_migrations().items():
             if number > version:
                 connection.execute(script)
         if version == 0:
-            connection.execute(
-                "INSERT INTO duly_meta (store_id, epoch, schema) VALUES (?, 1, ?)", (chance.id(clock), newest)
-            )
+            connection.execute(_FIRST, (chance.id(clock), newest))
         else:
             connection.execute("UPDATE duly_meta SET schema = ?", (newest,))
 
@@ -102,6 +111,15 @@ def _expected_columns(version: int) -> dict[str, tuple[str, ...]]:
     expected = {table: _columns(connection, table) for table in tables}
     connection.close()
     return expected
+
+
+@cache
+def _pattern() -> apsw.Connection:
+    """The newest schema in memory, for copies; no store has ever been in it."""
+    connection = apsw.Connection(":memory:")
+    for script in load_migrations().values():
+        connection.execute(script)
+    return connection
 
 
 class _Immediate:

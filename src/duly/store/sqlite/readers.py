@@ -12,6 +12,7 @@ import apsw
 
 from duly.runtime.clock import Clock
 from duly.store.sqlite.calls import Call, answer
+from duly.store.sqlite.connecting import Place
 from duly.store.sqlite.errors import translate
 from duly.store.sqlite.running import run
 
@@ -44,18 +45,20 @@ class Readers:
             thread.join()
 
     def _main(self, connection: apsw.Connection) -> None:
+        place = Place(connection, self._path)
         while (call := self._queue.get()) is not None:
             if call.take():
                 connection.set_progress_handler(partial(getattr, call, "abandoned"), LOOK_EVERY)
-                read(connection, call, self._path, self._clock)
+                read(connection, place, call, self._path, self._clock)
                 answer([call])
         connection.close()
 
 
-def read(connection: apsw.Connection, call: Call[Any], path: str, clock: Clock) -> None:
+def read(connection: apsw.Connection, place: Place, call: Call[Any], path: str, clock: Clock) -> None:
     """Run a call that only reads, all of it on one snapshot."""
     cursor = connection.cursor()
     try:
+        place.check()
         cursor.execute("BEGIN")
         call.succeed(run(cursor, call.transaction(clock.now()), path))
     except Exception as error:  # noqa: BLE001  # whatever a caller's program raises is that caller's

@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import apsw
 
 from duly.store.sqlite.errors import REFUSED_VALUES, translate
 from duly.store.sqlite.statements import execute
-from duly.store.statements import Group, Program, Row, T
+from duly.store.statements import Group, Program, Row, Steps, T
 
 
 def run(cursor: apsw.Cursor, program: Program[T], path: str) -> T:
     """Feed a program with the rows it asks for, and answer its value; errors of SQLite are translated."""
-    answer: Any = None
-    while True:
-        try:
-            step = program.send(answer)
-        except StopIteration as end:
-            value: T = end.value
-            return value
-        steps = step.steps if isinstance(step, Group) else (step,)
+    for step in (steps := Steps(program)):
         answers: list[list[Row]] = []
-        for one in steps:
+        for one in step.steps if isinstance(step, Group) else (step,):
             try:
                 answers.append(execute(cursor, one))
             except (apsw.Error, *REFUSED_VALUES) as error:
                 program.close()
                 raise translate(error, path, one.name) from error
-        answer = answers if isinstance(step, Group) else answers[0]
+        steps.answer = answers if isinstance(step, Group) else answers[0]
+    return steps.value

@@ -88,18 +88,16 @@ def execute(cursor: apsw.Cursor, step: Query | Batch) -> list[Row]:
 def _execute_many(cursor: apsw.Cursor, statement: Statement, step: Batch) -> list[Row]:
     """Bind as many rows at once as there are, in a few sizes, so that few statements are prepared."""
     same = tuple(step.params[name] for name in statement.same)
-    left = list(_rows(statement.row, step))
-    if len(left) == 1:
-        return cursor.execute(statement.many[1], left[0] + same).fetchall()
+    left = len(next(iter(step.columns.values())))
+    rows = _rows(statement.row, step)
+    if left == 1:
+        return cursor.execute(statement.many[1], next(rows) + same).fetchall()
     answers: list[Row] = []
-    at = 0
     for size, text in statement.many.items():
-        count = (len(left) - at) // size
+        count, left = divmod(left, size)
         if count:
-            rows = iter(left[at : at + count * size])
             bindings = ([*chain.from_iterable(islice(rows, size)), *same] for _ in range(count))
             answers += cursor.executemany(text, bindings).fetchall()
-            at += count * size
     return answers
 
 

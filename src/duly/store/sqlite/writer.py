@@ -20,6 +20,7 @@ from duly.core.errors import StoreUnavailable
 from duly.runtime.clock import Clock
 from duly.store.sqlite.calls import Call, answer
 from duly.store.sqlite.checkpointer import Checkpointer
+from duly.store.sqlite.connecting import Place
 from duly.store.sqlite.errors import translate, translate_commit
 from duly.store.sqlite.running import run
 
@@ -38,6 +39,7 @@ class Writer:
         self._checkpointer = checkpointer
         self._cursor = connection.cursor()
         self._path = path
+        self._place = Place(connection, path)
         self._clock = clock
         self._queue: SimpleQueue[Call[Any] | None] = SimpleQueue()
         self._waiting: deque[Call[Any]] = deque()
@@ -90,8 +92,9 @@ class Writer:
         """Run waiting calls in one transaction; answer those that have their answer."""
         taken: list[Call[Any]] = []
         try:
+            self._place.check()
             self._cursor.execute("BEGIN IMMEDIATE")
-        except apsw.Error as error:
+        except (apsw.Error, StoreUnavailable) as error:
             return self._fail_waiting(error)
         alone = len(self._waiting) == 1
         began = self._clock.steady()
@@ -142,10 +145,13 @@ class Writer:
             if not call.failed:
                 call.fail(error())
 
-    def _fail_waiting(self, error: apsw.Error) -> list[Call[Any]]:
+    def _fail_waiting(self, error: apsw.Error | StoreUnavailable) -> list[Call[Any]]:
         taken = [call for call in self._waiting if call.take()]
         self._waiting.clear()
-        self._fail(taken, lambda: translate(error, self._path))
+        if isinstance(error, StoreUnavailable):
+            self._fail(taken, lambda: StoreUnavailable(str(error), path=self._path))
+        else:
+            self._fail(taken, lambda: translate(error, self._path))
         return taken
 
     def _look(self, quiet: bool) -> None:

@@ -50,6 +50,7 @@ from duly.testing.contract.keeping import TestExpiredPauses, TestPurging, TestUn
 from duly.testing.contract.keys import TestKeys  # noqa: E402
 from duly.testing.contract.lanes import TestSingletons, TestUniques  # noqa: E402
 from duly.testing.contract.listing import TestListingRuns, TestListingSchedules  # noqa: E402
+from duly.testing.contract.on_event import TestGathering, TestOnEvent  # noqa: E402
 from duly.testing.contract.order import TestFairShares, TestNewestFirst  # noqa: E402
 from duly.testing.contract.overlap import TestOverlap, TestTriggering  # noqa: E402
 from duly.testing.contract.owning import TestOwning, TestQuotas  # noqa: E402
@@ -101,6 +102,7 @@ __all__ = [
     "TestExpiredPauses",
     "TestFairShares",
     "TestFiring",
+    "TestGathering",
     "TestGrabbing",
     "TestKeys",
     "TestLeases",
@@ -111,6 +113,7 @@ __all__ = [
     "TestNamed",
     "TestNewestFirst",
     "TestOnDead",
+    "TestOnEvent",
     "TestOperations",
     "TestOverlap",
     "TestOwning",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from duly.core.run import Completed, RunStatus
 from duly.core.steps import Step, StepKind, StepStatus
+from duly.store.dead import DeadRef, Redrive
 from duly.store.journal import Child
-from duly.store.values import DeadRef, Redrive
 from duly.testing.contract.access import Access
 from duly.testing.contract.steps import FLOW, Flow, begin, step
 from duly.testing.contract.trial import Trial
@@ -25,6 +25,23 @@ class TestChildren:
         await flow.worker.complete(await flow.worker.claim_one(), '"the last"')
         messages = (await trial.store.read_journal(flow.id)).messages
         assert [(m.name, m.body) for m in messages] == [("4", '"the last"')]
+
+    async def test_h13_who_knows_the_first_id_finds_the_newest(self, trial: Trial, access: Access) -> None:
+        flow = await begin(trial)
+        first = flow.id
+        assert await trial.store.read_heir(first) is None
+        for _ in range(3):
+            heir = Child(position=0, request=trial.request(FLOW), awaited=False, heir=True)
+            for _ in range(2):
+                await flow.record(children=[heir])
+            await flow.worker.complete(flow.claim)
+            assert await trial.store.read_heir(first) == heir.request.id
+            flow = Flow(trial, flow.worker, await flow.worker.claim_one())
+            trial.clock.move(seconds=1)
+        await flow.worker.complete(flow.claim)
+        assert await trial.store.read_heir(first) == flow.id, "the newest, when none lives"
+        await trial.store.purge_history(finished_before=trial.clock.now() + 1, limit=10)
+        assert (await access.dump())["children"] == []
 
     async def test_a_parent_hears_of_each_end_exactly_once(self, trial: Trial) -> None:
         flow = await begin(trial)
@@ -92,6 +109,20 @@ class TestChildren:
         running = await trial.run(below[1].request.id)
         assert (running.status.value, running.cancel_requested) == ("running", True)
         assert (await trial.run(below[2].request.id)).status.value == "completed"
+
+    async def test_i8_a_cancel_of_runs_in_a_circle_ends(self, trial: Trial) -> None:
+        """No body can ask for its own parent; should rows ever say so, whoever walks down still comes to an end."""
+        flow = await begin(trial)
+        below = flow.child(1)
+        await flow.record(children=[below])
+        await flow.suspend()
+        child = Flow(trial, flow.worker, await flow.worker.claim_one())
+        for back in (trial.request(FLOW, id=flow.id), trial.request(FLOW, id=child.id)):
+            await child.record(children=[Child(position=2, request=back)])
+        await child.suspend()
+        await trial.store.request_cancel(flow.id)
+        statuses = [(await trial.run(id)).status.value for id in (flow.id, child.id)]
+        assert statuses == ["cancelled"] * 2
 
     async def test_i6_nothing_brings_a_cancelled_run_back(self, trial: Trial) -> None:
         flow = await begin(trial)

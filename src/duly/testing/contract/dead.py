@@ -11,7 +11,7 @@ import pytest
 
 from duly.core.dead import OnDead
 from duly.core.run import Completed, Failed, Lost, Run, RunStatus
-from duly.store.values import DeadFilter, DeadRef, Done, Handled, Redrive
+from duly.store.dead import DeadFilter, DeadRef, Done, Handled, Redrive
 from duly.testing.contract.access import Access
 from duly.testing.contract.trial import PLAIN_RETRY, Trial
 

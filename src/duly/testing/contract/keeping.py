@@ -231,3 +231,17 @@ class TestExpiredPauses:
             await trial.pause(await trial.put(f"s{n}"), until=trial.clock.now() + 1000)
         trial.clock.move(seconds=1)
         assert [await trial.store.resume_expired_pauses(limit=2) for _ in range(3)] == [2, 1, 0]
+
+    async def test_one_that_a_newer_version_wrote_does_not_keep_the_others_paused(
+        self, trial: Trial, access: Access
+    ) -> None:
+        until = trial.clock.now() + 1000
+        before, newer, behind = [await trial.put(key) for key in ("before", "newer", "behind")]
+        for put in (before, newer, behind):
+            await trial.pause(put, until=until)
+        await access.damage(newer.id)
+        trial.clock.move(seconds=1)
+        assert await trial.store.resume_expired_pauses(limit=10) == 2
+        assert (await trial.schedule(before)).enabled
+        assert (await trial.schedule(behind)).enabled
+        assert await trial.store.resume_expired_pauses(limit=10) == 0

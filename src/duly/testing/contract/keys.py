@@ -36,7 +36,14 @@ class TestKeys:
     async def test_a_key_is_found_as_it_was_put(self, trial: Trial) -> None:
         assert not await trial.store.has_keys()
         at = trial.clock.now()
-        new = _new(owner="ann", tenant="acme", quotas=Quotas(schedules=3), expires_at=at + DAY_MS, by="root")
+        new = _new(
+            owner="ann",
+            tenant="acme",
+            quotas=Quotas(schedules=3),
+            queues=frozenset({"b", "a"}),
+            expires_at=at + DAY_MS,
+            by="root",
+        )
         put = await trial.store.put_key(new)
         assert put == Key(
             id="aaaaaaaa",
@@ -46,6 +53,7 @@ class TestKeys:
             owner="ann",
             tenant="acme",
             quotas=Quotas(schedules=3),
+            queues=frozenset({"a", "b"}),
             created_at=to_datetime(at),
             created_by="root",
             expires_at=to_datetime(at + DAY_MS),

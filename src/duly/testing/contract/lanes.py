@@ -9,7 +9,8 @@ import pytest
 from duly.core.errors import SingletonQueueFull, UniqueKeyInUse
 from duly.core.lane import Singleton, Unique
 from duly.core.run import Released, Run, RunStatus, Snoozed
-from duly.store.values import DeadRef, Redrive, RunFilter
+from duly.store.dead import DeadRef, Redrive
+from duly.store.values import RunFilter
 from duly.testing.contract.access import Access
 from duly.testing.contract.trial import LEASE_MS, Trial, Worker
 

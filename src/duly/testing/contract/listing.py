@@ -7,7 +7,8 @@ import pytest
 from duly.core.run import Run, RunStatus
 from duly.core.schedule import Schedule, Target, TargetKind
 from duly.core.timing import Once
-from duly.store.values import RunFilter, ScheduleFilter
+from duly.store.values import LONG_RESULT, RunFilter, ScheduleFilter
+from duly.testing.contract.access import Access
 from duly.testing.contract.trial import Trial
 
 
@@ -77,6 +78,18 @@ class TestListingSchedules:
         assert [s.key for s in [*first.items, *rest.items]] == ["s1", "s3", "s5"]
         assert rest.next_cursor is None
 
+    async def test_one_that_a_newer_version_wrote_is_left_out_and_hides_no_other(
+        self, trial: Trial, access: Access
+    ) -> None:
+        puts = [await trial.put(f"s{n}", app="shop") for n in range(5)]
+        for newer in (puts[1], puts[4]):
+            await access.damage(newer.id)
+        first = await trial.store.list_schedules(ScheduleFilter(), limit=2)
+        rest = await trial.store.list_schedules(ScheduleFilter(), limit=3, after=first.next_cursor)
+        assert [[s.key for s in page.items] for page in (first, rest)] == [["s0"], ["s2", "s3"]]
+        assert rest.next_cursor is None
+        assert [s.key for s in await trial.store.declared_schedules("shop")] == ["s0", "s2", "s3"]
+
     async def test_what_an_app_declared_is_found_by_its_name_with_payloads(self, trial: Trial) -> None:
         await trial.put("a", app="shop", payload='{"n":1}')
         await trial.put("b", app="shop", tenant="acme")
@@ -101,15 +114,25 @@ class TestListingRuns:
         rest = await trial.store.list_runs(RunFilter(), limit=3, after=first.next_cursor)
         assert [run.id for run in [*first.items, *rest.items]] == ids[::-1]
         assert rest.next_cursor is None
-        assert all(run.payload_json is None and run.result_json is None for run in [*first.items, *rest.items])
+        assert all(run.payload_json is None for run in [*first.items, *rest.items])
         assert [run.status.value for run in first.items] == ["pending", "pending", "completed"]
+        assert [run.result_json for run in [*first.items, *rest.items]] == [None, None, "[2]", "[2]", "[2]"]
+
+    async def test_a_list_of_runs_carries_no_long_result(self, trial: Trial) -> None:
+        worker = await trial.worker()
+        short, long = (f'"{"x" * (size - 2)}"' for size in (LONG_RESULT // 2, LONG_RESULT + 1))
+        run, _ = [await trial.enqueue() for _ in range(2)]
+        for claim in await worker.claim(limit=2):
+            await worker.complete(claim, short if claim.id == run.id else long)
+        listed = (await trial.store.list_runs(RunFilter(), limit=5)).items
+        assert {one.id == run.id: one.result_json for one in listed} == {True: short, False: None}
 
     async def test_filters_narrow_a_list_of_runs(self, trial: Trial) -> None:
-        put: Schedule = await trial.put("soon", Once("2026-01-05T00:00:10Z"), tenant="acme", job="other")
+        put: Schedule = await trial.put("soon", Once("2026-01-05T00:00:10Z"), tenant="acme", owner="ann", job="other")
         trial.clock.move(seconds=10)
         await trial.fire()
         worker = await trial.worker()
-        waiting = await trial.enqueue()
+        waiting = await trial.enqueue(owner="bob")
         running = await trial.enqueue(priority=9)
         await worker.claim(limit=1)
 
@@ -119,6 +142,9 @@ class TestListingRuns:
         (window,) = await trial.runs(put)
         assert await found(RunFilter()) == {window.id, waiting.id, running.id}
         assert await found(RunFilter(tenant="acme")) == {window.id}
+        assert await found(RunFilter(owner="ann")) == {window.id}
+        assert await found(RunFilter(owner="ann", tenant="other")) == set()
+        assert await found(RunFilter(owner="bob")) == {waiting.id}
         assert await found(RunFilter(schedule_id=put.id)) == {window.id}
         assert await found(RunFilter(job="work")) == {waiting.id, running.id}
         assert await found(RunFilter(status=RunStatus.PENDING)) == {window.id, waiting.id}

@@ -10,9 +10,10 @@ from duly.core.credential import Whose
 from duly.core.errors import ClientRequestIdInUse, Conflict, KeyInUse, QuotaExceeded
 from duly.core.ids import window_run_id
 from duly.core.schedule import Schedule
+from duly.store.dead import DeadFilter, DeadRef, Done, Redrive
 from duly.store.orders import BackfillOrder, CancelOrder, DeleteOrder, NewOperation, PauseAllOrder, PurgeOrder
 from duly.store.protocol import Store
-from duly.store.values import DeadFilter, DeadRef, Done, Redrive, RunFilter, ScheduleFilter
+from duly.store.values import RunFilter, ScheduleFilter
 from duly.testing.contract.trial import JOB, Trial, deleted
 
 ANN = Whose("acme", "ann")
@@ -105,6 +106,7 @@ class TestOwning:
             assert await store.read_attempts(run_id) == []
             assert (await store.list_runs(RunFilter(), **ANYTHING)).items == []
             assert (await store.list_runs(RunFilter(tenant="acme"), **ANYTHING)).items == []
+            assert (await store.list_runs(RunFilter(owner="ann"), **ANYTHING)).items == []
         mine = trial.store.seen_by(ANN)
         found = await mine.get_run(run_id)
         assert found is not None

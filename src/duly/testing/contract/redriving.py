@@ -8,7 +8,7 @@ import pytest
 
 from duly.core.policy import Overlap
 from duly.core.run import Run
-from duly.store.values import DeadRef, Done, Redrive
+from duly.store.dead import DeadRef, Done, Redrive
 from duly.testing.contract.dead import redrive
 from duly.testing.contract.trial import Trial
 

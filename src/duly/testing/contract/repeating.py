@@ -18,8 +18,9 @@ from duly.core.policy import Overlap
 from duly.core.rules import editing
 from duly.core.run import Completed, Failed, Outcome, RunStatus, Snoozed
 from duly.core.timing import Once
+from duly.store.dead import DeadRef, Redrive
 from duly.store.protocol import Store
-from duly.store.values import DeadRef, Redrive, Report
+from duly.store.values import Report
 from duly.testing.contract.access import Access
 from duly.testing.contract.tables import Dump
 from duly.testing.contract.trial import LEASE_MS, Trial, deleted

@@ -96,6 +96,25 @@ class TestPuttingSchedules:
         assert await trial.schedule("c") == c
         assert await trial.store.get_schedule("b") is None
 
+    async def test_after_one_that_was_refused_others_are_stored_as_ever(self, trial: Trial) -> None:
+        first = await trial.put("taken")
+        for n in range(3):
+            same = await trial.store.put_schedules([trial.new(f"a{n}"), trial.new("taken"), trial.new(f"b{n}")])
+            assert [type(put) for put in same] == [Schedule, KeyInUse, Schedule]
+            new = await trial.store.put_schedules([trial.new(f"c{n}"), trial.new(f"d{n}", tenant="acme")])
+            assert [await trial.store.get_schedule(put.id) for put in new if isinstance(put, Schedule)] == new
+        assert await trial.schedule("taken") == first
+
+    async def test_slots_are_dense_in_every_tenant(self, trial: Trial) -> None:
+        """What was refused has taken none: fair share counts on it."""
+        tenants = ["", "acme", "", "acme", ""]
+        await trial.store.put_schedules([trial.new(f"k{n}", tenant=tenant) for n, tenant in enumerate(tenants)])
+        new = [trial.new("k0"), trial.new("k5"), trial.new("k5", tenant="acme"), trial.new("k6")]
+        _, *others = await trial.store.put_schedules(new)
+        stored = [await trial.schedule(f"k{n}") for n in (0, 2, 4, 5, 6)]
+        assert [schedule.cursor.slot for schedule in stored] == [1, 2, 3, 4, 5]
+        assert [put.cursor.slot for put in others if isinstance(put, Schedule)] == [4, 3, 5]
+
     async def test_nothing_to_put_is_fine(self, trial: Trial) -> None:
         assert await trial.store.put_schedules([]) == []
 

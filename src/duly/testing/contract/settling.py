@@ -8,6 +8,7 @@ from duly.core.policy import Overlap, Retry
 from duly.core.run import Cancelled, Completed, Failed, Lost, Outcome, Released, Snoozed
 from duly.core.schedule import ScheduleStatus
 from duly.core.timing import Once
+from duly.store.values import RunFilter
 from duly.testing.contract.access import Access
 from duly.testing.contract.trial import PLAIN_RETRY, Trial
 
@@ -66,6 +67,8 @@ class TestSettling:
             claim = await worker.claim_one()
             assert claim.attempt == n + 1
             settled = await worker.fail(claim, f"error {n}")
+            told = (await trial.store.list_runs(RunFilter(), limit=1)).items[0]
+            assert (await trial.run(run)).error_message == told.error_message == f"error {n}", "also while it waits"
             trial.clock.move(seconds=5)
             await worker.beat()
         assert settled.ended == {run.id: "failed"}
@@ -201,6 +204,18 @@ class TestSettlingMovesSchedules:
         assert (await trial.fire()).windows == 0
         resumed = await trial.resume(put)
         assert resumed.cursor.failures == 0
+
+    async def test_a_failure_is_written_also_where_a_newer_version_wrote_the_schedule(
+        self, trial: Trial, access: Access
+    ) -> None:
+        put = await trial.put(pause_after_failures=1)
+        trial.clock.move(minutes=1)
+        await trial.fire()
+        worker = await trial.worker()
+        claim = await worker.claim_one()
+        await access.damage(put.id)
+        await worker.fail(claim, fatal=True)
+        assert (await trial.run(claim)).status == "failed"
 
 
 class TestZombies:

@@ -6,10 +6,13 @@ from typing import Any
 
 from duly.core.credential import Whose
 from duly.core.marks import make_marks, wanted_attributes, wanted_tag
+from duly.core.on_event import Published
 from duly.core.run import Cancelled, Claim, Reason, RunStatus, Suspended
 from duly.core.steps import Message, Recorded, Step, StepKind, StepStatus
+from duly.store.dead import DeadRef, Redrive
 from duly.store.journal import Child, Record
-from duly.store.values import DeadRef, Redrive, RunFilter
+from duly.store.publishing import NewEvent
+from duly.store.values import RunFilter
 from duly.testing.contract.access import Access
 from duly.testing.contract.trial import Trial, Worker
 
@@ -248,8 +251,20 @@ class TestSuspending:
         for flow, name in zip(flows, ("door", "door", "bell"), strict=True):
             await flow.record(step(kind=StepKind.EVENT, name=name))
             await flow.suspend()
-        assert await trial.store.publish_event("door", "1") == 2
+        published = await trial.store.publish_event(NewEvent(name="door", body="1", id="1"))
+        assert published == Published(told=2)
         assert {claim.id for claim in await flows[0].worker.claim()} == {flows[0].id, flows[1].id}
+
+    async def test_a_signal_starts_the_run_that_it_is_for_unless_it_is_there(self, trial: Trial) -> None:
+        worker = await trial.worker(FLOW)
+        request = trial.request(FLOW)
+        for body in ("1", "2"):
+            run, told = await trial.store.signal_with_start(request, "go", body)
+            assert (run.id, told) == (request.id, True)
+        assert [m.body for m in (await trial.store.read_journal(request.id)).messages] == ["1", "2"]
+        await worker.complete(await worker.claim_one())
+        run, told = await trial.store.signal_with_start(request, "go", "3")
+        assert (run.status.value, told) == ("completed", False)
 
     async def test_a_task_is_ended_once(self, trial: Trial) -> None:
         flow = await begin(trial)

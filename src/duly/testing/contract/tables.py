@@ -78,6 +78,11 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "children": ("run_id", "parent_id", "position"),
     "published": ("run_id", "name", "value", "at"),
     "marks": ("run_id", "name", "value"),
+    "event_handlers": (
+        "event", "job", "queue", "max_attempts", "timeout_ms", "quiet_ms", "most", "within_ms",
+    ),
+    "gatherings": ("event", "job", "tenant", "owner", "run_id", "n", "at"),
+    "event_ids": ("tenant", "owner", "id", "expires_at"),
 }  # fmt: skip
 """Table by table, without the prefix ``duly_``: the columns of a dump, in their order; the first ones are the key."""
 
@@ -107,7 +112,7 @@ def differences(one: Dump, other: Dump) -> list[str]:
 _KEYS = {
     "revisions": 2, "changes": 2, "attempts": 2, "redrives": 2, "calendars": 2, "requests": 2, "uniques": 3,
     "interests": 3,
-    "steps": 2, "inbox": 2, "published": 2,
+    "steps": 2, "inbox": 2, "published": 2, "event_handlers": 2, "gatherings": 4, "event_ids": 3,
 }  # fmt: skip
 
 

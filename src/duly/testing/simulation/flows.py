@@ -43,6 +43,8 @@ class Ledger:
     """What the functions of steps were given and have answered, kept outside of the store."""
 
     seed: int
+    pauses: Sequence[float] = (0, 0, 0.01, 0.5, 2)
+    """How long a step takes."""
     calls: int = 0
     answers: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     seen: dict[str, set[tuple[Any, ...]]] = field(default_factory=lambda: defaultdict(set))
@@ -55,7 +57,7 @@ class Ledger:
         run_id = step.id.rpartition(":")[0]
         self.seen[run_id].add(tuple(seen))
         luck = random.Random(f"{self.seed} {step.id} {self.calls}")
-        await node.clock.wait(asyncio.Event(), luck.choice([0, 0, 0.01, 0.5, 2]))
+        await node.clock.wait(asyncio.Event(), luck.choice(self.pauses))
         if luck.random() < 0.1 and step.attempt < 3:
             raise ValueError("bad luck")
         answer = self.calls * 1000 + luck.randrange(1000)

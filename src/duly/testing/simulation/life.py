@@ -120,6 +120,7 @@ class Life:
             operations,
             on_schedules=self._wake,
             on_runs=self._wake,
+            on_cancel=_nothing,
             tell=lambda name, schedule: None,
             expected_now=lambda: None,
         )

@@ -17,6 +17,7 @@ class Zombies(Life):
     def __init__(self, seed: int, span: float) -> None:
         super().__init__(seed, span)
         self.calm = False
+        self.ledger.pauses = (1, 3, 4, 6)  # long enough to be overtaken in
 
     async def _create(self) -> None:
         """No schedules: what is looked at here are records."""
@@ -27,6 +28,6 @@ class Zombies(Life):
                 await self._start_flow()
             await asyncio.sleep(self.fate.choice([0.2, 0.5, 3]))  # noqa: TID251 - on the virtual loop
             node = self.fate.choice([node for node in self.nodes if not node.dead])
-            how_long = self.fate.choice([9.5, 10, 10.5, 11, 12, 20])
+            how_long = self.fate.choice([10.5, 11, 12, 13, 14, 20])
             node.lie_in_wait("before record_steps", partial(self._freeze, node, how_long, "before record_steps"))
             await asyncio.sleep(how_long + 2)  # noqa: TID251

@@ -1,6 +1,6 @@
 -- A queue became fair while runs waited in it, or while some were on their way.
 UPDATE duly_runs SET fair_key = tenant
-WHERE id IN (
+WHERE id = ANY (ARRAY(
     SELECT r.id
     FROM duly_queues AS q
     CROSS JOIN LATERAL (
@@ -10,5 +10,5 @@ WHERE id IN (
     ) AS r
     WHERE q.fair AND q.updated_at >= :changed_after::bigint
     LIMIT :limit::bigint
-) AND fair_key IS NULL
+)) AND fair_key IS NULL
 RETURNING 1

@@ -11,8 +11,7 @@ WITH picked AS MATERIALIZED (
 UPDATE duly_runs AS r
 SET claimed_by = :session::bigint, fence = r.fence + 1, attempt = r.attempt + 1, started_at = :now::bigint,
     deadline_at = :now::bigint + r.timeout_ms + :deadline_grace::bigint
-FROM picked
-WHERE r.id = picked.id
+WHERE r.id = ANY (ARRAY(SELECT id FROM picked))
 RETURNING
     r.id::text, r.job, r.kind, r.queue, r.attempt, r.max_attempts, r.fence, r.payload, r.schedule_id::text, r.revision,
     r.window_at, r.due_at, r.fired_at, r.lane::text, r.timeout_ms, r.tenant

@@ -18,5 +18,4 @@ WITH live AS (
     )
 )
 UPDATE duly_runs AS r SET hold = 2
-FROM unknown
-WHERE r.id = unknown.id AND r.claimed_by IS NULL AND r.hold = 0
+WHERE r.id = ANY (ARRAY(SELECT id FROM unknown)) AND r.claimed_by IS NULL AND r.hold + 0 = 0  -- which fits no other index

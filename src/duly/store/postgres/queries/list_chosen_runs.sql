@@ -1,7 +1,11 @@
 SELECT
     r.id::text, r.schedule_id::text, s.key, r.revision, r.kind, r.status, r.reason, r.tenant, r.window_at, r.since,
     r.windows, r.job, r.queue, r.priority, r.hold, r.due_at, r.attempt, r.max_attempts, r.fence, r.fired_at,
-    r.started_at, r.finished_at, r.cancel_requested, r.error, i.name, NULL, NULL,
+    r.started_at, r.finished_at, r.cancel_requested,
+    CASE WHEN r.finished_at IS NULL
+        THEN (SELECT a.error FROM duly_attempts AS a WHERE a.run_id = r.id ORDER BY a.fence DESC LIMIT 1)
+        ELSE r.error END, i.name, NULL,
+    CASE WHEN octet_length(r.result) <= :long::bigint THEN r.result END,
     r.acked_at, NULL, NULL
 FROM duly_all_runs AS r
 LEFT JOIN duly_schedules AS s ON s.id = r.schedule_id
@@ -13,5 +17,5 @@ WHERE r.id = ANY (:ids::uuid[])
   AND (:workflow::text IS NULL OR r.job = :workflow::text OR starts_with(r.job, :workflow::text || '@'))
   AND (:status::text IS NULL OR r.status = :status::text)
   AND (:owner::text IS NULL OR
-    (SELECT w.owner FROM duly_owned_runs AS w WHERE w.id = r.id AND w.tenant = :tenant::text) = :owner::text)
+    (SELECT w.owner FROM duly_owned_runs AS w WHERE w.id = r.id) = :owner::text)
 ORDER BY r.id DESC

@@ -9,7 +9,8 @@ FROM duly_schedules AS s
 JOIN duly_cursors AS c ON c.schedule_id = s.id
 JOIN duly_revisions AS r ON r.schedule_id = s.id AND r.revision = s.revision
 WHERE s.deleted_at IS NULL
-  AND (:after::uuid IS NULL OR s.id > :after::uuid)
+  AND (:after::uuid IS NULL OR (s.id > :after::uuid AND c.schedule_id > :after::uuid))
+  AND (:upper::uuid IS NULL OR (s.id <= :upper::uuid AND c.schedule_id <= :upper::uuid))
   AND (:tenant::text IS NULL OR s.tenant = :tenant::text)
   AND (:owner::text IS NULL OR s.owner = :owner::text)
   AND (:job::text IS NULL OR s.job = :job::text)

@@ -2,7 +2,10 @@
 SELECT
     r.id::text, r.schedule_id::text, s.key, r.revision, r.kind, r.status, r.reason, r.tenant, r.window_at, r.since,
     r.windows, r.job, r.queue, r.priority, r.hold, r.due_at, r.attempt, r.max_attempts, r.fence, r.fired_at,
-    r.started_at, r.finished_at, r.cancel_requested, r.error, i.name, coalesce(r.payload, v.payload), r.result,
+    r.started_at, r.finished_at, r.cancel_requested,
+    CASE WHEN r.finished_at IS NULL
+        THEN (SELECT a.error FROM duly_attempts AS a WHERE a.run_id = r.id ORDER BY a.fence DESC LIMIT 1)
+        ELSE r.error END, i.name, coalesce(r.payload, v.payload), r.result,
     r.acked_at, d.run_id::text, n.made_run::text
 FROM duly_all_runs AS r
 LEFT JOIN duly_schedules AS s ON s.id = r.schedule_id

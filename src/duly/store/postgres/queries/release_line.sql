@@ -1,5 +1,5 @@
 UPDATE duly_runs SET hold = 0
-WHERE id IN (
+WHERE id = ANY (ARRAY(
     SELECT waiting.id
     FROM unnest(:id::uuid[], :free::bigint[]) AS n (id, free)
     CROSS JOIN LATERAL (
@@ -8,5 +8,5 @@ WHERE id IN (
         ORDER BY r.slot
         LIMIT n.free
     ) AS waiting
-)
+))
 RETURNING id::text

@@ -3,7 +3,9 @@ SELECT
     CASE WHEN r.undo_at IS NOT NULL THEN 'cancelling' WHEN r.claimed_by IS NOT NULL THEN 'running'
         WHEN r.hold = 3 THEN 'dispatched' WHEN r.hold = 4 THEN 'suspended' ELSE 'pending' END,
     NULL, r.tenant, r.window_at, NULL, NULL, r.job, r.queue, r.priority, r.hold, r.due_at, r.attempt, r.max_attempts,
-    r.fence, r.fired_at, r.started_at, NULL, r.cancel_at IS NOT NULL, NULL, i.name, NULL, NULL, NULL, NULL, NULL
+    r.fence, r.fired_at, r.started_at, NULL, r.cancel_at IS NOT NULL,
+    (SELECT a.error FROM duly_attempts AS a WHERE a.run_id = r.id ORDER BY a.fence DESC LIMIT 1),
+    i.name, NULL, NULL, NULL, NULL, NULL
 FROM duly_runs AS r
 LEFT JOIN duly_schedules AS s ON s.id = r.schedule_id
 LEFT JOIN duly_instances AS i ON i.session = r.claimed_by
@@ -11,14 +13,15 @@ WHERE r.id IN (SELECT value FROM json_each(:ids))
   AND (:schedule_id IS NULL OR r.schedule_id = :schedule_id) AND (:tenant IS NULL OR r.tenant = :tenant)
   AND (:job IS NULL OR r.job = :job)
   AND (:workflow IS NULL OR r.job = :workflow OR substr(r.job, 1, length(:workflow) + 1) = :workflow || '@')
-  AND (:owner IS NULL OR (SELECT w.owner FROM duly_owned_runs AS w WHERE w.id = r.id AND w.tenant = :tenant) = :owner)
+  AND (:owner IS NULL OR (SELECT w.owner FROM duly_owned_runs AS w WHERE w.id = r.id) = :owner)
   AND (:status IS NULL OR :status = CASE WHEN r.undo_at IS NOT NULL THEN 'cancelling' WHEN r.claimed_by IS NOT NULL THEN 'running'
     WHEN r.hold = 3 THEN 'dispatched' WHEN r.hold = 4 THEN 'suspended' ELSE 'pending' END)
 UNION ALL
 SELECT
     h.id, h.schedule_id, s.key, h.revision, h.kind, h.status, h.reason, h.tenant, h.window_at, h.since, h.windows,
     h.job, h.queue, h.priority, 0, h.due_at, h.attempt, h.max_attempts, h.fence, h.fired_at, h.started_at,
-    h.finished_at, 0, h.error, i.name, NULL, NULL, h.acked_at, NULL, NULL
+    h.finished_at, 0, h.error, i.name, NULL, CASE WHEN octet_length(h.result) <= :long THEN h.result END,
+    h.acked_at, NULL, NULL
 FROM duly_history AS h
 LEFT JOIN duly_schedules AS s ON s.id = h.schedule_id
 LEFT JOIN duly_instances AS i ON i.session = h.session
@@ -26,6 +29,6 @@ WHERE h.id IN (SELECT value FROM json_each(:ids))
   AND (:schedule_id IS NULL OR h.schedule_id = :schedule_id) AND (:tenant IS NULL OR h.tenant = :tenant)
   AND (:job IS NULL OR h.job = :job)
   AND (:workflow IS NULL OR h.job = :workflow OR substr(h.job, 1, length(:workflow) + 1) = :workflow || '@')
-  AND (:owner IS NULL OR (SELECT w.owner FROM duly_owned_runs AS w WHERE w.id = h.id AND w.tenant = :tenant) = :owner)
+  AND (:owner IS NULL OR (SELECT w.owner FROM duly_owned_runs AS w WHERE w.id = h.id) = :owner)
   AND (:status IS NULL OR h.status = :status)
 ORDER BY 1 DESC

@@ -1,4 +1,4 @@
--- Differs from postgres: walks from id to id along the index that fits the filters given, and stops at the limit.
+-- Differs from postgres: walks from id to id along the index that fits the filters given, to the limit or the last id.
 WITH RECURSIVE
 asked (tenant) AS MATERIALIZED (
     SELECT :tenant WHERE :tenant IS NOT NULL UNION ALL SELECT id FROM duly_tenants WHERE :tenant IS NULL
@@ -17,7 +17,7 @@ walk (id) AS (
             SELECT min(id) FROM duly_schedules WHERE tenant = :tenant AND deleted_at IS NULL AND id > walk.id)
         ELSE (SELECT min(id) FROM duly_schedules WHERE id > walk.id)
     END
-    FROM walk WHERE id IS NOT NULL
+    FROM walk WHERE id < coalesce(:upper, '~')
 ),
 page AS MATERIALIZED (
     SELECT s.id, s.key, s.name, s.tenant, s.description, s.owner, s.correlation_id, s.client_request_id, s.tags, s.app,
@@ -25,7 +25,7 @@ page AS MATERIALIZED (
         s.ended_at, s.deleted_at, s.replaces, s.replaced_by, c.schedule_id, c.revision, c.status, c.window_at,
         c.next_window_at, c.fire_at, c.slot, c.fired, c.failures, c.last_fired_at, c.error, r.body, NULL
     FROM walk
-    CROSS JOIN duly_schedules AS s ON s.id = walk.id AND walk.id > coalesce(:after, '')
+    CROSS JOIN duly_schedules AS s ON s.id = walk.id AND walk.id > coalesce(:after, '') AND walk.id <= coalesce(:upper, '~')
     CROSS JOIN duly_cursors AS c ON c.schedule_id = s.id
     CROSS JOIN duly_revisions AS r ON r.schedule_id = s.id AND r.revision = s.revision
     WHERE s.deleted_at IS NULL AND (:job IS NULL OR s.job = :job) AND (:topic IS NULL OR s.topic = :topic)

@@ -1,0 +1,1 @@
+DELETE FROM duly_secrets WHERE name GLOB 'seal:*' AND name <> :name
