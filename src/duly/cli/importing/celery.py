@@ -1,4 +1,4 @@
-"""Celery beat: the entries of ``beat_schedule``, and rows of django-celery-beat from a dump.
+"""Celery beat: the entries of ``beat_schedule``, and rows of django-celery-beat from a dump or from its tables.
 
 Celery is not imported here: its schedules are known by their attributes. A crontab of Celery fires where all of its
 fields agree, also both days, where ours fires on either.
@@ -37,8 +37,8 @@ PRIORITY_NOTE = "priority: here a higher number goes first"
 DROPPED = ("exchange", "routing_key", "headers", "countdown", "eta", "link", "link_error", "time_limit", "retry")
 
 
-def read_beat(app: Any, into: Imported) -> None:
-    """Take over the ``beat_schedule`` of a Celery app."""
+def read_beat(app: Any, into: Imported, target: str | None = None) -> None:
+    """Take over the ``beat_schedule`` of a Celery app; with a target, its workers go on executing the tasks."""
     conf = getattr(app, "conf", None)
     entries = getattr(conf, "beat_schedule", None)
     if not isinstance(entries, Mapping):
@@ -47,12 +47,12 @@ def read_beat(app: Any, into: Imported) -> None:
     tasks = getattr(app, "tasks", {})
     for name, entry in entries.items():
         try:
-            _carry(str(name), entry, timezone, tasks, into)
+            _carry(str(name), entry, timezone, tasks, into, target)
         except Left as left:
             into.leave(str(name), _told(entry), str(left))
 
 
-def _carry(name: str, entry: Any, timezone: str, tasks: Any, into: Imported) -> None:
+def _carry(name: str, entry: Any, timezone: str, tasks: Any, into: Imported, target: str | None) -> None:
     if not isinstance(entry, Mapping) or "schedule" not in entry:
         raise Left("expected a task and a schedule")
     options = dict(entry.get("options") or {})
@@ -61,12 +61,24 @@ def _carry(name: str, entry: Any, timezone: str, tasks: Any, into: Imported) -> 
     body: Body = {
         "name": name_of(name),
         **timing_of(entry["schedule"], timezone, relative=bool(entry.get("relative"))),
-        "jobType": task,
-        "jobPayload": named_arguments(entry.get("args"), entry.get("kwargs"), function),
+        **call_of(task, entry.get("args"), entry.get("kwargs"), function, target),
         **AS_BEAT_DOES,
     }
     notes = take_options(body, options)
     into.carry(name, key_of(name), body, *notes)
+
+
+def call_of(task: str, args: Any, kwargs: Any, function: Any = None, target: str | None = None) -> Body:
+    """What is to be done: a job of ours, or the task itself, sent to Celery's own workers through a target."""
+    if target is None:
+        return {"jobType": task, "jobPayload": named_arguments(args, kwargs, function)}
+    if args and not kwargs:
+        given = payload(list(args))
+    elif args and function is None:
+        raise Left("it has arguments by position and by name, and a message holds either; give all of them as keywords")
+    else:
+        given = named_arguments(args, kwargs, function)
+    return {"target": {"kind": "queue", "name": target, "headers": {"task": task}}, "jobPayload": given}
 
 
 def timing_of(schedule: Any, timezone: str, *, relative: bool = False) -> Body:
@@ -116,7 +128,9 @@ def _field(value: Any) -> str:
 def take_options(body: Body, options: dict[str, Any]) -> list[str]:
     """Put options of a task into a body; answer what differs."""
     notes: list[str] = []
-    if options.get("queue"):
+    if options.get("queue") and "target" in body:
+        notes.append("queue: the one of the target holds for all that it sends")
+    elif options.get("queue"):
         body["queue"] = str(getattr(options["queue"], "name", options["queue"]))
     if options.get("priority") is not None:
         body["priority"] = int(options["priority"])
@@ -144,14 +158,15 @@ def _told(entry: Any) -> str:
 
 
 PERIODS = {"days": 86_400_000, "hours": 3_600_000, "minutes": 60_000, "seconds": 1000, "microseconds": 0.001}
-_TASK, _CRONTAB, _INTERVAL, _CLOCKED = (
-    f"django_celery_beat.{name}" for name in ("periodictask", "crontabschedule", "intervalschedule", "clockedschedule")
+_TASK, _CRONTAB, _INTERVAL, _CLOCKED, _SOLAR = (
+    f"django_celery_beat.{name}"
+    for name in ("periodictask", "crontabschedule", "intervalschedule", "clockedschedule", "solarschedule")
 )
 _OWN = "celery.backend_cleanup"
 
 
-def read_dump(rows: Any, into: Imported) -> None:
-    """Take over what ``manage.py dumpdata django_celery_beat`` wrote."""
+def read_dump(rows: Any, into: Imported, target: str | None = None) -> None:
+    """Take over what ``manage.py dumpdata django_celery_beat`` wrote, or what was read from its tables."""
     if not isinstance(rows, list) or not all(isinstance(row, dict) and "model" in row for row in rows):
         raise Left("expected the list that `manage.py dumpdata django_celery_beat` writes")
     known = {(row["model"], row.get("pk")): row.get("fields", {}) for row in rows}
@@ -161,19 +176,27 @@ def read_dump(rows: Any, into: Imported) -> None:
     for fields in tasks:
         name = str(fields.get("name") or fields.get("task"))
         try:
-            _carry_row(name, fields, known, into)
+            _carry_row(name, fields, known, into, target)
         except Left as left:
             into.leave(name, str(fields.get("task")), str(left))
 
 
-def _carry_row(name: str, fields: dict[str, Any], known: Mapping[Any, dict[str, Any]], into: Imported) -> None:
+def _carry_row(
+    name: str, fields: dict[str, Any], known: Mapping[Any, dict[str, Any]], into: Imported, target: str | None
+) -> None:
     if fields.get("task") == _OWN:
         raise Left("it clears up Celery's own results, and goes with Celery")
+    if fields.get("one_off") and fields.get("total_run_count"):
+        raise Left("it was to run once, and did")
     body: Body = {
         "name": name_of(name),
         **_row_timing(fields, known),
-        "jobType": job_of(fields.get("task")),
-        "jobPayload": named_arguments(_json(fields.get("args"), list), _json(fields.get("kwargs"), dict)),
+        **call_of(
+            job_of(fields.get("task")),
+            _json(fields.get("args"), list),
+            _json(fields.get("kwargs"), dict),
+            target=target,
+        ),
         **AS_BEAT_DOES,
         "enabled": bool(fields.get("enabled", True)),
     }
@@ -189,7 +212,8 @@ def _carry_row(name: str, fields: dict[str, Any], known: Mapping[Any, dict[str, 
 
 def _row_timing(fields: dict[str, Any], known: Mapping[Any, dict[str, Any]]) -> Body:
     if fields.get("solar") is not None:
-        raise Left("it follows the sun, and we know only clocks")
+        event = known.get((_SOLAR, fields["solar"]), {}).get("event", "?")
+        raise Left(f"it follows the sun ({event}), and we know only clocks")
     for column, model in (("crontab", _CRONTAB), ("interval", _INTERVAL), ("clocked", _CLOCKED)):
         if fields.get(column) is None:
             continue

@@ -74,18 +74,37 @@ def from_crontab(files: tuple[str, ...], system: bool | None, timezone: str | No
 
 
 @click.command(name="celery")
-@click.argument("source", metavar="MODULE:APP|FILE|-")
+@click.argument("source", metavar="MODULE:APP|URL|FILE|-")
+@click.option("--target", metavar="NAME", help="Have Celery's own workers execute the tasks, through this target.")
 @_import_options("celery")
-def from_celery(source: str, **how: Any) -> int:
-    """Import the beat_schedule of a Celery app, or what `manage.py dumpdata django_celery_beat` wrote.
+def from_celery(source: str, target: str | None, **how: Any) -> int:
+    """Import the beat_schedule of a Celery app, or the periodic tasks of django-celery-beat.
+
+    These are read from the tables that Django keeps them in, without changing them, or from what `manage.py dumpdata
+    django_celery_beat` wrote.
 
     \b
     duly import celery shop.celery:app --dry-run
-    manage.py dumpdata django_celery_beat | duly import celery - --paused
+    duly import celery postgresql://shop@db/shop --dry-run
+    duly import celery sqlite:///db.sqlite3 --target celery --paused
     """
-    from . import celery
+    from functools import partial
 
-    return _read(source, "celery", celery.read_beat, celery.read_dump, how)
+    from . import celery
+    from .beat_tables import is_database, read_tables
+
+    if not is_database(source):
+        return _read(
+            source, "celery", partial(celery.read_beat, target=target), partial(celery.read_dump, target=target), how
+        )
+    from duly.config.masking import mask_url
+
+    found = Imported()
+    try:
+        celery.read_dump(read_tables(source, found), found, target)
+    except Left as left:
+        raise Refused(f"{mask_url(source)}: {left}") from left
+    return _finish(found, **how)
 
 
 @click.command(name="apscheduler")
@@ -153,7 +172,7 @@ def _finish(found: Imported, *, set_name: str, paused: bool, dry_run: bool, allo
         outcomes = {item["key"]: item["outcome"] for item in done["items"]}
         answer["items"] = done["items"]
     rows = [
-        [body["key"], _when(body), body["jobType"], one.place, outcomes.get(body["key"], "")]
+        [body["key"], _when(body), _what(body), one.place, outcomes.get(body["key"], "")]
         for one, body in zip(found.carried, bodies, strict=True)
     ]
     head = ["KEY", "WHEN", "JOB", "FROM", "OUTCOME"]
@@ -163,15 +182,23 @@ def _finish(found: Imported, *, set_name: str, paused: bool, dry_run: bool, allo
 
 
 def _leave_the_past(found: Imported) -> None:
-    """What was to fire once and has gone by is not carried over."""
+    """What was to fire once and has gone by, or has expired, is not carried over."""
     now, carried = system_now(), found.carried
     found.carried = []
     for one in carried:
-        once_at = one.body.get("onceAt")
+        once_at, end_at = one.body.get("onceAt"), one.body.get("endAt")
         if once_at is not None and instant_ms(once_at) <= now:
             found.leave(one.place, str(one.body["name"]), f"it was to fire once, at {once_at}, which has gone by")
+        elif end_at is not None and instant_ms(end_at) <= now:
+            found.leave(one.place, str(one.body["name"]), f"it expired at {end_at}")
         else:
             found.carried.append(one)
+
+
+def _what(body: dict[str, Any]) -> str:
+    return (
+        str(body["jobType"]) if "jobType" in body else f"{body['target']['headers']['task']} ({body['target']['name']})"
+    )
 
 
 def _when(body: dict[str, Any]) -> str:
