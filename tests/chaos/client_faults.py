@@ -45,7 +45,7 @@ async def lost_answers(trial: Trial) -> None:
 def _post_until_answered(url: str, key: str) -> str:
     body = json.dumps({"jobType": "nap", "payload": {"seconds": 0}}).encode()
     headers = {"Content-Type": "application/json", "Idempotency-Key": key}
-    for _ in range(50):
+    for _ in range(500):
         with suppress(OSError, urllib.error.URLError, ValueError):
             request = urllib.request.Request(f"{url}/api/v1/runs", data=body, headers=headers, method="POST")
             with urllib.request.urlopen(request, timeout=20) as answer:

@@ -7,6 +7,7 @@ import os
 import random
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,8 +15,11 @@ import apsw
 
 from duly import Duly, Every
 from duly.core.errors import DulyError
+from duly.store.inspection import Finding
+from duly.store.sqlite.connecting import LOG_KEPT
+from duly.store.sqlite.inspecting import _LONG_LOG, inspect
 from tests.chaos.judging import Figures
-from tests.chaos.trial import LEASE, Trial
+from tests.chaos.trial import LEASE, REST_WITHIN, Trial
 
 
 def _file(trial: Trial) -> Path:
@@ -34,12 +38,30 @@ async def long_reader(trial: Trial, seconds: float = 3 * LEASE) -> None:
                 await trial.pause(0.5)
     finally:
         connection.close()
-    log = _file(trial).with_name("duly.db-wal")
-    trial.figures.remarks["WAL MB"] = max(trial.figures.remarks.get("WAL MB", 0), round(log.stat().st_size / 2**20, 1))
+    trial.figures.remarks["WAL MB"] = max(trial.figures.remarks.get("WAL MB", 0), round(_log_size(trial) / 2**20, 1))
 
 
-async def very_long_reader(trial: Trial) -> None:
-    await long_reader(trial, 600)
+async def very_long_reader(trial: Trial, seconds: float = 600) -> None:
+    """S06: ten minutes of it; a log that has become long is told of, and shrinks when the reader has gone."""
+    await long_reader(trial, seconds)
+    told = [finding.text for finding in await asyncio.to_thread(_findings, trial) if finding.subject == "log"]
+    if _log_size(trial) >= _LONG_LOG and not told:
+        trial.figures.findings.append(f"nothing tells of a log of {_log_size(trial) // 2**20} MiB")
+    gone_at = time.monotonic()
+    while _log_size(trial) > LOG_KEPT:  # the next writes move it, and start it anew
+        assert time.monotonic() < gone_at + REST_WITHIN, f"the log keeps its {_log_size(trial) // 2**20} MiB"
+        await trial.ask(50, "nap", seconds=0)
+        await trial.pause(0.2)
+    remarks = {"told": bool(told), "shrunk after s": round(time.monotonic() - gone_at, 1)}
+    trial.figures.remarks |= remarks
+
+
+def _log_size(trial: Trial) -> int:
+    return _file(trial).with_name("duly.db-wal").stat().st_size
+
+
+def _findings(trial: Trial) -> Sequence[Finding]:
+    return inspect(str(_file(trial))).findings
 
 
 async def moved_file(trial: Trial) -> None:

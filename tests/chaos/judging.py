@@ -41,9 +41,11 @@ class Figures:
                 setattr(self, name, mine + value)
 
     def as_json(self) -> dict[str, Any]:
+        """Everything but the single latenesses; recoveries stay, so that those of several runs can be added up."""
         found = asdict(self)
-        recoveries, lateness = found.pop("recoveries"), found.pop("lateness")
+        recoveries, lateness = found["recoveries"], found.pop("lateness")
         return found | {
+            "recoveries": [round(seconds, 3) for seconds in recoveries],
             "recovery_p50": percentile(recoveries, 50),
             "recovery_p99": percentile(recoveries, 99),
             "late_p50": percentile(lateness, 50),

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-READY_WITHIN = 20.0
+READY_WITHIN = 120.0
 
 
 class Ledger:

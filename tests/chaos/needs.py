@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -53,10 +54,21 @@ def _cgroup(controller: str) -> Callable[[], str | None]:
     return look
 
 
+def _program(*names: str) -> Callable[[], str | None]:
+    def look() -> str | None:
+        where = f"{os.environ.get('PATH', '')}:/usr/sbin:{Path(sys.executable).parent}"
+        return None if any(shutil.which(name, path=where) for name in names) else f"{names[0]} is not installed"
+
+    return look
+
+
 NEEDS: dict[str, Callable[[], str | None]] = {
     "postgres": _postgres,
     "pgbouncer": _pgbouncer,
     "faketime": _faketime,
+    "redis": _program("valkey-server", "redis-server"),
+    "rabbitmq": _program("rabbitmq-server"),
+    "nats": _program("nats-server"),
     "gcc": _compiler,
     "mount": _mount,
     "memory": _cgroup("memory"),

@@ -24,6 +24,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -335,8 +336,9 @@ async def strike(row: tuple[str, str, bool, Any], times: int, seed: str) -> dict
             figures = trial.figures
     shutil.rmtree(folder, ignore_errors=True)
     verdict = {"verdict": "FAILED", "why": figures.findings[:20]} if figures.findings else {"verdict": "ok"}
-    seconds = round(time.monotonic() - began)
-    return {"id": id, "store": "patroni", "fault": fault, "seconds": seconds, **figures.as_json(), **verdict}
+    told = {"at": datetime.now(UTC).isoformat(timespec="seconds"), "load": round(os.getloadavg()[0], 1), "seed": seed}
+    told |= {"id": id, "store": "patroni", "fault": fault, "seconds": round(time.monotonic() - began)}
+    return {**told, **figures.as_json(), **verdict}
 
 
 def main() -> int:
@@ -361,9 +363,9 @@ def main() -> int:
             why = "".join(traceback.format_exception(error))[-6000:]
             done.append({"id": row[0], "store": "patroni", "fault": row[1], "verdict": "FAILED", "why": why})
         say(f"    {done[-1]['verdict']} {done[-1].get('why', '')}")
+        if arguments.json:
+            arguments.json.write_text(json.dumps(done, indent=1, default=str) + "\n")
     say(table(done))
-    if arguments.json:
-        arguments.json.write_text(json.dumps(done, indent=2, default=str))
     return 1 if any(row["verdict"] == "FAILED" for row in done) else 0
 
 

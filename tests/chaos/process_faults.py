@@ -89,22 +89,26 @@ async def kill_all(trial: Trial) -> None:
 async def kill_child(trial: Trial) -> None:
     """F04: only the process of a handler dies, by a signal, a fault of memory, or its own will."""
     how = ("kill", "segv", "exit")[trial.figures.repetitions % 3]
+    lost = trial.sessions_lost()
     runs = await trial.ask(2, "child", how=how)
-    ended = [await trial.client.runs.wait(run.id, timeout=90) for run in runs]
-    if any((run.status, run.attempt) != (RunStatus.COMPLETED, 2) for run in ended):
+    ended = [await trial.client.runs.wait(run.id, timeout=REST_WITHIN) for run in runs]
+    others = trial.sessions_lost() > lost  # a lease that ran out on a crowded machine spends an attempt as well
+    if any(run.status is not RunStatus.COMPLETED or (run.attempt != 2 and not others) for run in ended):
         trial.figures.findings.append(f"a child that died by {how}: {[(run.status, run.attempt) for run in ended]}")
 
 
 async def rolling_deploy(trial: Trial) -> None:
     """F05: each instance is told to stop and another takes its place, under load; nothing fails, nothing is late."""
+    lost = trial.sessions_lost()
     await trial.ask(12, "nap", seconds=2)
     for name in trial.setting.instances:
         codes = await trial.fleet.terminate(name)
         if codes != [0]:
             trial.figures.findings.append(f"{name} ended with {codes}")
         await trial.start(name)
-    attempts = [run for run in trial.asked[-12:] if (await trial.client.runs.wait(run.id, timeout=90)).attempt != 1]
-    if attempts:
+    ended = [await trial.client.runs.wait(run.id, timeout=REST_WITHIN) for run in trial.asked[-12:]]
+    attempts = [run for run in ended if run.attempt != 1]
+    if attempts and trial.sessions_lost() == lost:
         trial.figures.findings.append(f"{len(attempts)} runs spent an attempt on the deploy")
 
 
@@ -195,7 +199,7 @@ async def out_of_memory(trial: Trial) -> None:
     with cgroup("memory", {"memory.limit_in_bytes": str(220 * 2**20)}) as group:
         (group / "cgroup.procs").write_text(str(trial.fleet.processes["a"].pid))
         hog = await trial.client.enqueue("hog", {"megabytes": 400}, queue="default", max_attempts=2)
-        give_up_at = time.monotonic() + 120
+        give_up_at = time.monotonic() + REST_WITHIN
         while not (run := await trial.client.runs.get(hog.id)) or not run.status.terminal:
             assert time.monotonic() < give_up_at, "the run that eats memory never ended"
             for name, process in list(trial.fleet.processes.items()):

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass, field
-from typing import Any
-
 from tests.chaos import client_faults as client
 from tests.chaos import clock_faults as clock
 from tests.chaos import file_faults as file
@@ -14,16 +9,11 @@ from tests.chaos import load_faults as load
 from tests.chaos import postgres_faults as postgres
 from tests.chaos import power_cut
 from tests.chaos import process_faults as process
-from tests.chaos.judging import Figures
-from tests.chaos.trial import NAMES, Setting, Trial
+from tests.chaos.broker_rows import BROKER_ROWS
+from tests.chaos.row import BOTH, POSTGRES, SQLITE, TIERS, Row
+from tests.chaos.trial import NAMES, Setting
 
-BOTH = ("postgres", "sqlite")
-POSTGRES = ("postgres",)
-SQLITE = ("sqlite",)
-TIERS = ("change", "short", "release")
-
-Strike = Callable[[Trial], Awaitable[None]]
-Alone = Callable[[random.Random, int], Coroutine[Any, Any, Figures]]
+__all__ = ["BOTH", "ELSEWHERE", "ROWS", "TIERS", "Row"]
 
 OWN = Setting(own_server=True)
 PROXIED = Setting(proxied=True)
@@ -33,37 +23,8 @@ ELSEWHERE = {
     "P21": "there is no older release to run beside this one yet",
     "S08": "a restore under running instances: tests/engine/test_restores.py",
     "T05": "changes of clocks in many zones, on a clock that tests move: tests/core/timing and tests/simulation",
-    "B01-B08": "brokers and webhooks: tests of the targets",
 }
 """Rows of the plan that are not struck here, and where they are, or why they are nowhere."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Row:
-    """A fault, struck so often per tier; ``change`` names the stores of the tier that every change goes through.
-
-    ``alone`` rows need no fleet and judge themselves. ``late`` is the most that a window may be late, in seconds, in
-    tiers that run on a quiet machine.
-    """
-
-    id: str
-    fault: str
-    strike: Strike | None = None
-    alone: Alone | None = None
-    stores: tuple[str, ...] = BOTH
-    change: tuple[str, ...] = ()
-    in_change: int = 1
-    short: int = 1
-    release: int = 20
-    needs: tuple[str, ...] = ()
-    setting: Setting = field(default_factory=Setting)
-    late: float | None = None
-
-    def repetitions(self, tier: str) -> int:
-        return {"change": self.in_change if self.change else 0, "short": self.short, "release": self.release}[tier]
-
-    def stores_in(self, tier: str) -> tuple[str, ...]:
-        return self.change if tier == "change" else self.stores
 
 
 ROWS: tuple[Row, ...] = (
@@ -364,4 +325,5 @@ ROWS: tuple[Row, ...] = (
         release=180,
         setting=Setting(own_server=True, proxied=True),
     ),
+    *BROKER_ROWS,
 )

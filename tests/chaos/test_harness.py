@@ -18,10 +18,13 @@ import pytest
 
 from duly.core.run import Run, RunKind, RunStatus
 from duly.testing.simulation.oracle import Expected, Rule
+from tests.chaos.brokers import judge_messages
 from tests.chaos.judging import judge_ledger, judge_runs, judge_schedule, judge_steps, percentile, zombie_ends
 from tests.chaos.ledger import Ledger
 from tests.chaos.power_cut import OURS, Event, image, judge_power_cuts
 from tests.chaos.rows import ELSEWHERE, ROWS
+from tests.chaos.tally import add_up, notes
+from tests.chaos.tally import table as tally
 from tests.store.postgres.proxy import Fault, Proxy
 
 SECOND = 1000
@@ -59,10 +62,12 @@ def expected(until: int) -> Expected:
 def test_every_row_of_the_plan_is_struck_or_said_to_be_elsewhere() -> None:
     struck = {row.id[:3] for row in ROWS}
     told = set(ELSEWHERE)
-    for letter, last in (("F", 13), ("P", 16), ("S", 7), ("T", 7), ("N", 4), ("L", 5)):
+    for letter, last in (("F", 13), ("P", 16), ("S", 7), ("T", 7), ("N", 4), ("L", 5), ("B", 8)):
         wanted = {f"{letter}{number:02}" for number in range(1, last + 1)}
         assert wanted - struck - told == set()
-    assert {"P16", "S06", "L04", "L05"} == {row.id for row in ROWS if row.short == 0}, "long rows are for a release"
+    assert {"P16", "S06", "L04", "L05", "B07", "B08"} == {row.id for row in ROWS if row.short == 0}, (
+        "long rows are for a release"
+    )
 
 
 def test_a_window_that_is_missed_or_doubled_or_nobody_s_is_counted() -> None:
@@ -89,6 +94,16 @@ def test_a_claim_that_two_begin_and_a_window_that_two_runs_are_is_found() -> Non
     assert judge_runs([], [line("start"), line("start")], may_fail=False).findings
     assert judge_ledger([line("start", "a", window="sched:k:1"), line("start", "b", window="sched:k:1")])
     assert judge_runs([run(status=RunStatus.RUNNING)], [], may_fail=True).findings
+
+
+def test_a_message_that_is_missing_nobody_s_or_another_is_found() -> None:
+    committed = {"a": b"1", "b": None}
+    findings, figures = judge_messages(committed, [("a", b"1"), ("b", b"x"), ("a", b"1")])
+    assert (findings, figures) == ([], {"messages": 2, "came again": 1, "did not come": 0})
+    assert judge_messages(committed, [("a", b"1")])[1]["did not come"] == 1
+    assert judge_messages(committed, [("c", b"")])[0] == ["message c was not committed"]
+    assert judge_messages(committed, [("b", b"1"), ("b", b"2")])[0] == ["message b came with 2 bodies"]
+    assert judge_messages(committed, [("a", b"2")])[0] == ["message a is {b'2'}, not b'1'"]
 
 
 def test_a_step_whose_recorded_result_is_not_what_a_replay_saw_is_found() -> None:
@@ -194,3 +209,26 @@ def test_s03_a_power_cut_loses_nothing_that_was_answered_and_would_without_a_syn
     normal = judge_power_cuts("NORMAL", 10, random.Random(1))
     assert normal.remarks["with a loss"], "the images can show a loss: this test is not void"
     assert not [found for found in normal.findings if "integrity_check" in found], "and the file stays whole"
+
+
+def told(id: str = "F01", verdict: str = "ok", **values: object) -> dict[str, object]:
+    return {"id": id, "store": "sqlite", "fault": "f", "verdict": verdict, "load": 1.0, **values}
+
+
+def test_what_several_runs_kept_is_added_up() -> None:
+    runs = [
+        told(repetitions=2, expected=10, fired=9, skipped=1, recoveries=[1.0, 2.0], late_max=0.5),
+        told(repetitions=1, expected=5, fired=5, doubled=1, recoveries=[9.0], late_max=3.0, load=7.5),
+        told("P01", repetitions=1, expected=3, fired=3, recovery_p50=1.0, recovery_p99=4.0),
+        told("P01", repetitions=1, expected=3, fired=3, recoveries=[5.0], recovery_p50=5.0, recovery_p99=5.0),
+        told("P01", "FAILED", why="Traceback\nAssertionError: lost"),
+        told("P02", "NOT RUN"),
+    ]
+    first, second = add_up(runs)
+    assert (first["repetitions"], first["expected"], first["fired"], first["doubled"]) == (3, 15, 14, 1)
+    assert (first["recovery_p50"], first["recovery_p99"], first["late_max"]) == (2.0, 9.0, 3.0)
+    assert (second["recovery_p50"], second["recovery_p99"]) == (3.0, 5.0), "the median and the worst of what was kept"
+    assert tally([first, second]).splitlines()[2] == (
+        "| F01 | sqlite | f | 3 | 15 | 14 | 1 | 1 | 0 | - | - | 2.0, 9.0 | 3.0 |"
+    )
+    assert notes([first, second]) == ["P01 on sqlite failed: AssertionError: lost", "load average 1.0 to 7.5"]

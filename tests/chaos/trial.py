@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import os
 import random
 import shutil
@@ -13,7 +14,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +23,22 @@ import apsw
 from duly import Cron, Duly, Every, Run
 from duly.core.errors import DulyError, EnqueueFailure, StoreError
 from duly.testing.simulation.oracle import Expected, Rule
+from tests.chaos.brokers import Broker, open_broker
 from tests.chaos.instance import PATIENT
 from tests.chaos.judging import Figures, judge_ledger, judge_runs, judge_schedule, judge_steps
 from tests.chaos.ledger import Ledger
 from tests.chaos.needs import FAKETIME, slow_syncs, small_disk
+from tests.databases import fresh_database, with_database
 from tests.processes.fleet import SETTINGS, Fleet, until
-from tests.servers import Server, fresh_database, pgbouncer_server, postgres_server, with_database
+from tests.servers import Server, pgbouncer_server, postgres_server
 from tests.store.postgres.proxy import Proxy
+from tests.warm import Warm, WarmProcess
 
 LEASE = float(SETTINGS["lease"])
-REST_WITHIN = 120.0
+REST_WITHIN = 300.0
 """Seconds that a healed fleet has to come to rest: no verdict on speed, only on whether it does."""
+
+MANY = 500
 
 NAMES = ("a", "b", "c")
 
@@ -59,6 +65,7 @@ class Setting:
     may_fail: bool = False
     may_lose: bool = False
     leaps: bool = False
+    broker: str = ""
 
 
 SCHEDULES: tuple[tuple[str, Rule, dict[str, Any]], ...] = (
@@ -78,8 +85,8 @@ class ChaosFleet(Fleet):
 
     module = "tests.chaos.instance"
 
-    def __init__(self, url: str, folder: Path, book: Ledger) -> None:
-        super().__init__(url, folder)
+    def __init__(self, url: str, folder: Path, book: Ledger, warm: Warm | None = None) -> None:
+        super().__init__(url, folder, warm)
         self.book = book
 
     def ledger(self, event: str | None = None) -> list[dict[str, Any]]:
@@ -104,6 +111,9 @@ class Trial:
         self.made: set[str] = set()
         self.unaudited: set[str] = set()
         self.scale = 1
+        self.broker: Broker | None = None
+        self.delivering: list[str] = []
+        self.judges_messages = True
         self._names = 0
 
     @property
@@ -117,6 +127,8 @@ class Trial:
     def plan_of(self, name: str) -> dict[str, Any]:
         """How an instance of that name is started: its way to the store, its clock."""
         plan: dict[str, Any] = {"ledger_process": str(self.fleet.book.socket), **self.setting.plan}
+        if self.broker is not None:
+            plan["targets"] = self.broker.targets
         if name in self.proxies:
             plan["url"] = self.proxies[name].url
         if name in self.setting.faked:
@@ -134,7 +146,7 @@ class Trial:
         started = [self.fleet.start(name, **self.plan_of(name) | plan) for name in names]
         await self.wait_for(lambda: self._up(started), f"{', '.join(names)} to be up")
 
-    async def _up(self, started: list[subprocess.Popen[bytes]]) -> bool:
+    async def _up(self, started: list[subprocess.Popen[bytes] | WarmProcess]) -> bool:
         assert all(process.poll() is None for process in started), f"an instance died\n{self.fleet.logs()}"
         pids = {process.pid for process in started}
         with suppress(DulyError):
@@ -192,16 +204,29 @@ class Trial:
         return {line["run"] for line in mine if line["event"] == "start"} - ended
 
     async def taken_over(self, runs: set[str], since: float, pid: int, *, least: int | None = None) -> None:
-        """Wait until others have begun the runs that a process had (``least`` of them), and note how long it took."""
-        wanted = len(runs) if least is None else least
+        """Wait until others have begun the runs that a process had (``least`` of them), and note how long it took.
 
-        def begun() -> dict[str, float]:
+        What it had ended before, without the ledger having come to its line, is nobody's to take.
+        """
+        over: set[str] = set()
+
+        async def begun() -> tuple[dict[str, float]] | None:
             lines = [line for line in self.fleet.ledger("start") if line["pid"] != pid and line["at"] > since]
-            return {line["run"]: line["at"] for line in reversed(lines) if line["run"] in runs}
+            found = {line["run"]: line["at"] for line in reversed(lines) if line["run"] in runs}
+            for run_id in runs - found.keys() - over:
+                with suppress(DulyError):
+                    run = await self.client.runs.get(run_id)
+                    if run is not None and run.status.terminal:
+                        over.add(run_id)
+            left = len(runs - over)
+            return (found,) if len(found) >= (left if least is None else min(least, left)) else None
 
-        found = await self.wait_for(lambda: len(begun()) >= wanted and (begun() or True), "others to take over")
-        if isinstance(found, dict):
-            self.figures.recoveries += [at - since for at in found.values()]
+        (found,) = await self.wait_for(begun, "others to take over")
+        self.figures.recoveries += [at - since for at in found.values()]
+
+    def sessions_lost(self) -> int:
+        """How often an instance was declared dead: on a crowded machine also one that nobody struck."""
+        return len(self.fleet.ledger("session lost"))
 
     async def works_again(self, since: float) -> None:
         """Wait until something ends after a moment, and note how long it took."""
@@ -219,6 +244,12 @@ class Trial:
 
     async def _all_ended(self) -> bool:
         with suppress(DulyError):
+            if len(self._open) > MANY:  # pages tell of two hundred at a time
+                async for listed in self.client.runs.iterate(limit=200):
+                    if listed.status.terminal:
+                        self._open.discard(listed.id)
+                    if not self._open:
+                        break
             for run_id in list(self._open):
                 run = await self.client.runs.get(run_id)
                 if self.setting.may_lose if run is None else run.status.terminal:
@@ -249,7 +280,9 @@ class Trial:
             whole = [await self.client.runs.get(run.id) for run in mine if key in TELLING]  # a list has no results
             runs += [run for run in whole if run is not None] if key in TELLING else mine
             flows += [run for run in whole if run is not None] if key == "flow" else []
-        asked = [await self.client.runs.get(run.id) for run in self.asked]
+        asked: list[Run | None] = []
+        for start in range(0, len(self.asked), 50):
+            asked += await asyncio.gather(*(self.client.runs.get(run.id) for run in self.asked[start : start + 50]))
         runs += [run for run in asked if run is not None]
         self.figures.remarks["acknowledged and lost"] = asked.count(None)
         lines = self.fleet.ledger()
@@ -296,8 +329,9 @@ class Trial:
         time.sleep(0.05)
         runs = self.at_work(pid)
         self.fleet.book.note("nemesis", what=f"SIGKILL {name}")
+        at = time.time()  # before: on SQLite others have its runs a few milliseconds after
         self.fleet.kill(name)
-        return pid, runs, time.time()
+        return pid, runs, at
 
 
 def faked_clock(file: Path) -> dict[str, str]:
@@ -308,6 +342,14 @@ def faked_clock(file: Path) -> dict[str, str]:
         "FAKETIME_NO_CACHE": "1",
         "FAKETIME_DONT_FAKE_MONOTONIC": "1",
     }
+
+
+@cache
+def warm() -> Warm:
+    """What all instances of this process are forked from: a start costs more than all that most of them do."""
+    made = Warm()
+    atexit.register(made.close)
+    return made
 
 
 @asynccontextmanager
@@ -332,10 +374,12 @@ async def open_trial(
             url = stack.enter_context(fresh_database(server.url)) if server is shared else server.url
         book = Ledger(folder)
         stack.callback(book.close)
-        fleet = ChaosFleet(url, folder, book)
+        fleet = ChaosFleet(url, folder, book, warm())
         stack.callback(fleet.close)
         trial = Trial(setting, fleet, seed)
         trial.server, trial.disk, trial.scale = server, disk, scale
+        if setting.broker:
+            trial.broker = stack.enter_context(open_broker(setting.broker))
         ways = url
         if setting.pgbouncer and server is not None:
             bouncer = stack.enter_context(pgbouncer_server(server.url))
