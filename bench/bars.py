@@ -21,6 +21,7 @@ PEERS = (
     ("P9", "E", "drain", "pgqueuer/postgres", 1),
     ("P9", "E", "drain", "bullmq/redis", None),
     ("P9", "E", "drain", "huey/sqlite", 3),
+    ("P10", "W", "two steps", "dbos/postgres", 10),
 )
 """Bar, cell, what, peer, and how many times as fast duly should be; None where no bar is set."""
 
@@ -93,6 +94,7 @@ def _peers(bars: Bars, bench: Bench) -> None:
             "A": [f"{what} {n}" for n in bench.options.bursts],
             "B": [f"{rate}/s" for rate in bench.options.rates],
             "E": [f"{what} {bench.options.queue}"],
+            "W": [f"{what} {bench.options.queue // 10}"],
         }
         figure = "held_per_s" if cell == "B" else "per_s"
         for label in sizes[cell]:
@@ -108,13 +110,14 @@ def _steady(bars: Bars, kind: str) -> None:
 
 def _create_and_idle(bars: Bars, bench: Bench, kind: str) -> None:
     who = f"duly/{kind}"
-    commits = ("F", f"limit/{kind}", "bare commits", "per_s")
+    commits, creates = (("F", f"limit/{kind}", f"bare {what}", "per_s") for what in ("commits", "creates"))
     for stored in (10_000, 100_000, 1_000_000):
         what, where = f"{stored} stored", f"{stored} stored, {kind}"
         alone = ("C", who, what, "sequential_per_s")
         bars.least("P6", f"C bulk, {where}", ("C", who, what, "bulk_per_s"), 30_000)
         bars.ratio("P6", f"C 100 callers / one, {where}", ("C", who, what, "concurrent_per_s"), alone, 5)
         bars.ratio("P6", f"C one caller / bare commits, {where}", alone, commits, 0.8)
+        bars.ratio("P6", f"C one caller / bare creates, {where}", alone, creates, None)
         bars.most("P5", f"D p50 ms, {where}", ("D", who, what, "p50_ms"), 3)
         bars.most("P5", f"D p99 ms, {where}", ("D", who, what, "p99_ms"), 10)
         bars.most("P7", f"D RSS MB, {where}", ("D", who, what, "rss_mb"), 80)

@@ -109,7 +109,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="bench", description="Measure duly, the machine's limit and the peers.")
     parser.add_argument("--cells", type=_cells, default=list(CELLS), help=f"some of {','.join(CELLS)} (all)")
     parser.add_argument("--store", choices=[*STORES, "both"], default="both")
-    parser.add_argument("--peers", type=_words, default=[], help="pgqueuer,apscheduler3,huey,bullmq")
+    parser.add_argument("--peers", type=_words, default=[], help="pgqueuer,apscheduler3,huey,dbos,bullmq")
     parser.add_argument("--stored", type=int, help="schedules that lie in the store (1,000,000)")
     parser.add_argument("--burst", type=_numbers, help="sizes of cell A (5000,20000)")
     parser.add_argument("--rate", type=_numbers, help="rates of cell B (1000,5000,8000)")

@@ -22,6 +22,7 @@ from bench.bench import Bench
 from bench.cells.burst import burst
 from bench.cells.queue import queue
 from bench.cells.steady import steady
+from bench.cells.workflow import workflows
 from bench.processes import ROOT, ChildFailed
 from tests.servers import free_port
 
@@ -70,6 +71,11 @@ PEERS = {
             ("E", "drain", ("queue",), "huey/sqlite"),
         ),
     ),
+    "dbos": Peer(
+        "dbos_peer.py",
+        ("dbos",),
+        (("W", "two steps", ("workflows",), "dbos/postgres"),),
+    ),
     "bullmq": Peer(
         "bullmq_peer.js",
         ("bullmq", "ioredis"),
@@ -81,7 +87,19 @@ PEERS = {
         ),
     ),
 }
-SHOWN = ("per_s", "held_per_s", "last_s", "p50_ms", "p99_ms", "missed", "doubled", "sequential_per_s", "bulk_per_s")
+SHOWN = (
+    "per_s",
+    "held_per_s",
+    "last_s",
+    "p50_ms",
+    "p99_ms",
+    "missed",
+    "doubled",
+    "sequential_per_s",
+    "bulk_per_s",
+    "steps_per_s",
+    "wrong",
+)
 
 
 def run(bench: Bench, cells: Sequence[str]) -> None:
@@ -109,6 +127,7 @@ def _cell(bench: Bench, cell: str, what: str, who: str, ask: Callable[[Sequence[
         "B": [(f"{rate}/s", [str(rate), str(round(options.steady_s))]) for rate in options.rates],
         "C": [("create", ["20000"])],
         "E": [(f"drain {options.queue}", [str(options.queue)])],
+        "W": [(f"two steps {options.queue // 10}", [str(options.queue // 10)])],
     }
     for label, size in sizes[cell]:
         ours = _same(bench, cell, what, who, int(size[0]))
@@ -145,6 +164,8 @@ def _same(bench: Bench, cell: str, what: str, who: str, size: int) -> Callable[[
             return partial(steady, bench, kind, size)
         case "E":
             return partial(queue, bench, kind, size)
+        case "W":
+            return partial(workflows, bench, kind, size)
         case _:
             return None
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import psycopg
 
 from bench.processes import Children
-from tests.servers import Server, postgres_server, with_database
+from tests.databases import with_database
+from tests.servers import Server, postgres_server
 
 STORES = ("sqlite", "postgres")
 

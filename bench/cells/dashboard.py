@@ -6,7 +6,7 @@ from bench.bench import Bench
 
 RUNS_PER_SCHEDULE = 1
 VIEWS = ("overview", "schedules")
-FIRST = ("first_ms", "first_kb")
+FIRST = ("first_ms", "first_kb", "live_ms", "server_cpu_ms")
 
 
 def run(bench: Bench) -> None:

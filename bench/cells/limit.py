@@ -12,19 +12,22 @@ SHAPES = {"sqlite": ("fire", "full", "work"), "postgres": ("fire", "full", "fuse
 
 def run(bench: Bench) -> None:
     for kind in bench.options.stores:
-        _commits(bench, kind)
+        _alone(bench, kind, "commits", "bare commits")
+        _alone(bench, kind, "creates", "bare creates")
         for n in bench.options.bursts:
             for shape in SHAPES[kind]:
                 _shape(bench, kind, shape, n)
             _store(bench, kind, n)
 
 
-def _commits(bench: Bench, kind: str) -> None:
+def _alone(bench: Bench, kind: str, inside: str, what: str) -> None:
+    """One commit after another."""
+
     def measure() -> dict[str, float]:
         with bench.stores.store(kind) as url:
-            return bench.children.run("commits", url=url, seconds=1.0 if bench.options.quick else 3.0)
+            return bench.children.run(inside, url=url, seconds=1.0 if bench.options.quick else 3.0)
 
-    bench.report.add("F", f"limit/{kind}", "bare commits", bench.repeat(measure), "per_s")
+    bench.report.add("F", f"limit/{kind}", what, bench.repeat(measure), "per_s")
 
 
 def _shape(bench: Bench, kind: str, shape: str, n: int) -> None:
