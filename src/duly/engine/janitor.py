@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
+from typing import Protocol
 
 from duly.config import Settings
 from duly.core.operation import OperationKind
-from duly.core.run import RunStatus
 from duly.runtime.events import Observer
 from duly.store.protocol import Store
 
@@ -21,10 +22,14 @@ ROLE = "janitor"
 EVENTS_KEPT_MS = 300_000
 EVENTS_MOST = 100_000
 PURGES = 10
-"""Full batches of old runs that one round deletes: a fleet may end thousands a second."""
+"""Full batches of a kind that one round deletes: a fleet may end thousands of runs a second."""
 
 LOOK_EVERY_MS = 60_000
-"""How long nobody looks again for runs to delete where none were left: a look walks over all that are kept longer."""
+"""How long nobody looks again for what to delete where nothing was left: it may walk over all that is kept."""
+
+
+class Purge(Protocol):
+    async def __call__(self, *, limit: int) -> int: ...
 
 
 class Janitor:
@@ -46,7 +51,7 @@ class Janitor:
         self._session = session
         self._watch = watch
         self._told_unknown = False
-        self._looked_at: dict[float | RunStatus, int] = {}
+        self._looked_at: dict[str, int] = {}
 
     async def run_once(self) -> float:
         """Do one small round; answer the seconds to the next."""
@@ -61,7 +66,7 @@ class Janitor:
         if await self._store.take_lease(ROLE, session, lease_ms=self._settings.lease_ms) is None:
             return rest
         self._store.remember(state)
-        busy = [await self._tend(), await self._go_on(), await self._forget(), await self._purge()]
+        busy = [await self._tend(), await self._go_on(), await self._purge()]
         return self._settings.poll / 4 if any(busy) else rest
 
     async def _tend(self) -> bool:
@@ -92,48 +97,38 @@ class Janitor:
                 removed = operation.changed
         return bool(left)
 
-    async def _forget(self) -> bool:
-        """Delete one batch of what was kept for a while only, whatever the retention; True if there may be more."""
-        requests = await self._store.purge_requests(limit=BATCH)
-        keys = await self._store.purge_keys(limit=BATCH)
-        events = await self._store.purge_events(keep_ms=EVENTS_KEPT_MS, most=EVENTS_MOST, limit=BATCH)
-        return max(requests, keys, events) >= BATCH
-
     async def _purge(self) -> bool:
-        """Delete one batch of what is past its retention; True if there may be more. 0 keeps for ever."""
+        """Delete what was kept for its time; True if there may be more."""
         now = await self._store.now()
-        runs = [await self._purge_older(now, age, statuses) for age, statuses in self._settings.retentions.items()]
-        runs += [
-            await self._purge_surplus(now, status, keep) for status, keep in self._settings.retention_counts.items()
-        ]
-        if self._settings.retention == 0:
-            return any(runs)
-        before = now - round(self._settings.retention * 1000)
-        schedules = await self._store.purge_schedules(ended_before=before, limit=BATCH)
-        operations = await self._store.purge_operations(finished_before=before, limit=BATCH)
-        return any(runs) or BATCH in (schedules, operations)
+        return any([await self._delete(now, what, purge) for what, purge in self._purges(now).items()])
 
-    async def _purge_older(self, now: int, age: float, statuses: Sequence[RunStatus]) -> bool:
-        """Delete runs of some statuses that are older than so many seconds; True if there may be more."""
-        if age == 0 or not self._is_time(age, now):
+    def _purges(self, now: int) -> dict[str, Purge]:
+        """What deletes a batch of each kind that is kept for a while only. A retention of 0 keeps for ever."""
+        store, settings = self._store, self._settings
+        purges: dict[str, Purge] = {
+            "requests": store.purge_requests,
+            "keys": store.purge_keys,
+            "events": partial(store.purge_events, keep_ms=EVENTS_KEPT_MS, most=EVENTS_MOST),
+        }
+        for age, statuses in settings.retentions.items():
+            if age:
+                before = now - round(age * 1000)
+                purges[f"runs of {age} s"] = partial(store.purge_history, finished_before=before, statuses=statuses)
+        for status, keep in settings.retention_counts.items():
+            purges[f"{status} runs beyond {keep}"] = partial(store.purge_surplus, status, keep=keep)
+        if settings.retention:
+            before = now - round(settings.retention * 1000)
+            purges["schedules"] = partial(store.purge_schedules, ended_before=before)
+            purges["operations"] = partial(store.purge_operations, finished_before=before)
+        return purges
+
+    async def _delete(self, now: int, what: str, purge: Purge) -> bool:
+        """Delete some batches, unless there was nothing to delete a moment ago; True if there may be more."""
+        looked_at = self._looked_at.get(what)
+        if looked_at is not None and 0 <= now - looked_at < LOOK_EVERY_MS:
             return False
-        before = now - round(age * 1000)
         for _ in range(PURGES):
-            if await self._store.purge_history(finished_before=before, limit=BATCH, statuses=statuses) < BATCH:
-                self._looked_at[age] = now
+            if await purge(limit=BATCH) < BATCH:
+                self._looked_at[what] = now
                 return False
         return True
-
-    async def _purge_surplus(self, now: int, status: RunStatus, keep: int) -> bool:
-        """Delete runs beyond the greatest number of their status; True if there may be more."""
-        if not self._is_time(status, now):
-            return False
-        if await self._store.purge_surplus(status, keep=keep, limit=BATCH) == BATCH:
-            return True
-        self._looked_at[status] = now
-        return False
-
-    def _is_time(self, what: float | RunStatus, now: int) -> bool:
-        """Whether to look again for something of which none was left."""
-        looked_at = self._looked_at.get(what)
-        return looked_at is None or not 0 <= now - looked_at < LOOK_EVERY_MS
