@@ -7,9 +7,11 @@ import pytest
 
 from duly.core.run import RunStatus
 from duly.store.postgres import postgres_store
+from duly.store.postgres.address import read_address
+from duly.store.postgres.connections import Connections
 from duly.store.postgres.driver import PostgresDriver
 from duly.store.sql import SqlStore
-from tests.store.postgres.making import RULES, SetClock, ask, claim_all, completed, open_session, put
+from tests.store.postgres.making import PATIENT, RULES, SetClock, ask, claim_all, completed, open_session, put
 
 HOUR = 3_600_000
 
@@ -20,7 +22,7 @@ async def pooled(
 ) -> AsyncIterator[SqlStore]:
     """A store through the pooler, with the schema set up; the pooler is noticed, or the URL says so."""
     url = fresh_pgbouncer if request.param == "noticed" else f"{fresh_pgbouncer}?prepare=false"
-    store = postgres_store(url, clock=clock)
+    store = postgres_store(url, clock=clock, limits=PATIENT)
     await store.open()
     yield store
     await store.close()
@@ -43,12 +45,27 @@ async def test_schedules_fire_and_runs_are_claimed_and_settled(pooled: SqlStore,
 
 
 async def test_prepared_statements_that_get_lost_are_given_up(fresh_pgbouncer: str, clock: SetClock):
-    store = postgres_store(fresh_pgbouncer, clock=clock, prepare=True)
+    store = postgres_store(fresh_pgbouncer, clock=clock, prepare=True, limits=PATIENT)
     await store.open()
     await asyncio.gather(*(put(store, f"k{n}") for n in range(60)))
     found = await asyncio.gather(*(store.get_schedule(f"k{n}") for n in range(60)))
     assert None not in found
     await store.close()
+
+
+async def test_a_connection_that_was_lent_when_preparing_ended_is_not_lent_again(fresh_postgres: str):
+    connections = Connections(read_address(fresh_postgres, PATIENT), keep=4, prepare=True)
+    lent, idle = connections.take(), connections.take()
+    connections.give_back(idle)
+    connections.stop_preparing()
+    connections.give_back(lent)
+    assert (idle.broken, lent.broken) == (True, True)
+    later = connections.take()
+    assert later.connection.prepare_threshold is None
+    connections.give_back(later)
+    assert connections.take() is later
+    connections.close()
+    later.close()
 
 
 async def test_nobody_listens_on_a_pooled_connection_and_somebody_is_told(
@@ -58,22 +75,24 @@ async def test_nobody_listens_on_a_pooled_connection_and_somebody_is_told(
     await driver.open()
     driver.on_hint(lambda topic: None)
     assert driver._listener is not None
-    await asyncio.to_thread(driver._listener._thread.join, 10)
+    await asyncio.to_thread(driver._listener._thread.join, 60)
     assert "listen_url" in caplog.text
     assert any("listen_url" in warning for warning in await driver.checks())
     await driver.close()
 
 
-async def test_hints_come_by_a_direct_connection_of_their_own(fresh_pgbouncer: str, fresh_postgres: str):
+async def test_hints_come_by_a_direct_connection_of_their_own(
+    fresh_pgbouncer: str, fresh_postgres: str, hints_are_sent: None
+):
     heard: asyncio.Queue[str] = asyncio.Queue()
-    here, there = (PostgresDriver(fresh_pgbouncer, listen_url=fresh_postgres) for _ in range(2))
+    here, there = (PostgresDriver(fresh_pgbouncer, listen_url=fresh_postgres, limits=PATIENT) for _ in range(2))
     await here.open()
     there.on_hint(heard.put_nowait)
     await there.open()
     assert there._listener is not None
-    assert await asyncio.to_thread(there._listener.ready.wait, 10)
+    assert await asyncio.to_thread(there._listener.ready.wait, 60)
     here.hint("runs")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         assert await heard.get() == "runs"
     assert not any("pooler" in warning for warning in await here.checks())
     await here.close()

@@ -89,9 +89,13 @@ class Connections:
         return Lent(self._connect())
 
     def give_back(self, lent: Lent) -> None:
-        """Keep a connection that is between transactions; close it if it is broken or there are enough."""
+        """Keep a connection that is between transactions; close it if it is broken or there are enough.
+
+        One that was lent while statements were still prepared is closed too: those may be another's by now.
+        """
+        outdated = self.prepare is False and lent.connection.prepare_threshold is not None
         with self._lock:
-            if not (lent.broken or self._closed or len(self._idle) >= self._keep):
+            if not (lent.broken or outdated or self._closed or len(self._idle) >= self._keep):
                 self._idle.append(lent)
                 return
         lent.close()
