@@ -21,8 +21,10 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-async def app(url: str) -> AsyncIterator[Duly]:
-    app = Duly(url)
+async def app(url: str, request: pytest.FixtureRequest) -> AsyncIterator[Duly]:
+    """On the real clock, or on one that stands where ``duly_start`` says, so that no window comes meanwhile."""
+    mark = request.node.get_closest_marker("duly_start")
+    app = Duly(url, clock=None if mark is None else ManualClock(*mark.args))
     await app.open()
     yield app
     await app.close()

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 class Listener:
@@ -17,7 +17,7 @@ class Listener:
         self.status = 0
         self.headers: dict[str, str] = {}
         self.over = False
-        self.parts = 0
+        self.numbers: list[int] = []
         self._text = b""
         self._more = asyncio.Event()
         self._reads = asyncio.Event()
@@ -40,7 +40,6 @@ class Listener:
             self.headers = {name.decode(): value.decode() for name, value in message["headers"]}
         else:
             self._text += message["body"]
-            self.parts += 1
             self.over = not message.get("more_body", False)
         self._more.set()
 
@@ -67,11 +66,17 @@ class Listener:
         while True:
             await self.until(b"data: ")
             found: dict[str, Any] = msgspec.json.decode(await self.until(b"\n\n"))
+            self.numbers.append(int(found["id"]))
             if found["reason"] != "began":
                 return found
 
     async def events(self, count: int) -> list[dict[str, Any]]:
         return [await self.event() for _ in range(count)]
+
+    def unread(self) -> list[dict[str, Any]]:
+        """The data of what has come by now and nobody has asked for."""
+        found = [msgspec.json.decode(part.partition(b"\n\n")[0]) for part in self._text.split(b"data: ")[1:]]
+        return [event for event in found if event["reason"] != "began"]
 
     async def body(self) -> Any:
         async with asyncio.timeout(PATIENCE):

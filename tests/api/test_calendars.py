@@ -122,6 +122,7 @@ async def test_a_preview_and_the_upcoming_windows_tell_what_is_excluded(api: htt
     assert [one["note"] for one in upcoming["items"]] == ["excluded by closed"] * 2
 
 
+@pytest.mark.duly_start("2026-01-05T00:30:00Z")
 async def test_an_excluded_window_is_an_execution_with_its_reason_and_no_error(
     api: httpx2.AsyncClient, app: Duly
 ) -> None:

@@ -1,15 +1,16 @@
 """Dead letters over HTTP, with a worker in the same process."""
 
 from collections.abc import AsyncIterator
+from datetime import datetime
 
 import httpx2
 import pytest
 
-from duly import Duly, Retry, Settings
+from duly import Duly, Retry
 from duly.api.application import application
 from tests.api.conftest import client_of
+from tests.app.conftest import QUICK
 
-QUICK = Settings(lease=3, heartbeat=0.5, poll=0.05, shutdown_timeout=2)
 UNKNOWN = "01890000-0000-7000-8000-000000000000"
 
 
@@ -52,7 +53,8 @@ async def test_f6_a_dead_letter_shows_its_payload_and_every_attempt(api: httpx2.
         (2, "failed", "ValueError: -1 is too little"),
     ]
     first = run["attempts"][0]
-    assert first["startedAt"] <= first["endedAt"]
+    began, ended = (datetime.fromisoformat(first[name]) for name in ("startedAt", "endedAt"))
+    assert began <= ended
     assert first["instance"]
 
 

@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
 
 from duly import Duly
 from duly.api.application import application
+from duly.api.auth import keyset
 from duly.api.auth.guard import Guard, Policy
 from duly.api.auth.jwt import Issuer, JwtSettings
 from duly.core.errors import ConfigurationError
@@ -102,6 +103,7 @@ async def test_the_keys_of_an_issuer_come_over_https_from_whom_the_machine_trust
     tmp_path: Path, clock: ManualClock, place: Path, claims: dict[str, Any], monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:  # fmt: skip
+    monkeypatch.setattr(keyset, "PATIENCE", 60)
     serving, _ = make_certificate(tmp_path, "localhost")
     server = Receiver(tls=serving, host="localhost", say=lambda came: answer(200, place.read_bytes()))
     await server.start()

@@ -11,6 +11,7 @@ from duly.api.operations import runs, schedules
 from duly.api.problems import problem_of
 from duly.core.errors import CronInvalid, DulyError, NotFound, RevisionStale, TimezoneInvalid, ValidationFailed
 from duly.core.ids import window_run_id
+from tests.app.conftest import a_moment_later
 
 SMALLEST = {"name": "Nightly", "cronExpression": "0 2 * * *", "jobType": "report"}
 
@@ -78,6 +79,7 @@ async def test_a_patch_changes_what_it_names_and_leaves_the_rest(app: Duly) -> N
         app,
         SMALLEST | {"key": "k", "description": "old", "dst": {"fold": "second"}, "retryPolicy": {"delaySeconds": 9}},
     )
+    await a_moment_later(app)
     changed: Any = await schedules.patch_schedule(
         app, "k", {"timezone": "Europe/Berlin", "dst": {"gap": "skip"}, "maxRetries": 7, "description": None}
     )
@@ -112,6 +114,7 @@ async def test_what_is_neither_an_id_nor_a_key_is_not_found(app: Duly) -> None:
             await runs.get_run(app, ref)
 
 
+@pytest.mark.duly_start("2026-01-05T00:30:00Z")
 async def test_an_interval_run_is_found_by_its_bucket(app: Duly) -> None:
     body = {"key": "tick", "everyMs": 3_600_000, "jobType": "x", "fireCurrentWindow": True}
     made = await schedules.create_schedule(app, body)

@@ -3,19 +3,19 @@
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import httpx2
 import pytest
 
-from duly import Duly, Fatal, RunContext, Settings
+from duly import Duly, Fatal, RunContext
 from duly.api.answers import run_answer
 from duly.api.application import application
 from duly.core.errors import PayloadUnreadable
 from tests.api.conftest import client_of
-from tests.app.conftest import until
+from tests.app.conftest import QUICK, until
 
-QUICK = Settings(lease=3, heartbeat=0.5, poll=0.05, shutdown_timeout=2)
 UNKNOWN = "01890000-0000-7000-8000-000000000000"
 
 
@@ -62,7 +62,7 @@ async def test_a_run_is_stored_runs_and_is_found(api: httpx2.AsyncClient, app: D
     done = (await api.get(f"/runs/{run['id']}")).json()
     assert (done["status"], done["result"], done["payload"]) == ("completed", {"user": 42}, {"user": 42})
     assert done["durationMs"] >= 0
-    assert done["startedAt"] <= done["completedAt"]
+    assert datetime.fromisoformat(done["startedAt"]) <= datetime.fromisoformat(done["completedAt"])
     assert (done["attemptNumber"], done["priority"], done["instance"] is None) == (1, 5, False)
 
 
@@ -118,7 +118,7 @@ async def test_what_came_of_the_newest_window_is_told(api: httpx2.AsyncClient) -
     await until(failed)
     shown = (await api.get("/schedules/k")).json()
     assert (shown["attempts"], shown["lastError"]) == (1, "Fatal: no use")
-    assert shown["firedAt"] >= shown["lastFiredAt"]
+    assert datetime.fromisoformat(shown["firedAt"]) >= datetime.fromisoformat(shown["lastFiredAt"])
     (run,) = (await api.get("/schedules/k/executions", params={"status": "failed"})).json()["items"]
     assert run["windowKey"] == "sched:k:946684800000"
     assert (await api.get("/runs/sched:k:946684800000")).json()["id"] == run["id"]

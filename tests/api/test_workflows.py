@@ -9,7 +9,7 @@ import pytest
 from duly import Duly, OnEvent, WorkflowContext
 from duly.api.application import application
 from tests.api.conftest import client_of
-from tests.app.conftest import until
+from tests.app.conftest import a_moment_later, until
 
 JSON = {"Content-Type": "application/json"}
 
@@ -86,12 +86,15 @@ async def test_a_workflow_is_started_once_and_told_what_it_waits_for(api: httpx2
     assert (await api.get("/runs?workflow=orde")).json()["items"] == []
 
 
-async def test_runs_are_listed_by_tags_and_attributes(api: httpx2.AsyncClient) -> None:
+async def test_runs_are_listed_by_tags_and_attributes(api: httpx2.AsyncClient, app: Duly) -> None:
     bodies: list[dict[str, Any]] = [
         {"input": {"n": 1}, "tags": ["vip", "new"], "attributes": {"customer": "ann", "amount": 5}},
         {"input": {"n": 2}, "tags": ["vip"], "attributes": {"customer": "bob", "amount": 7}},
     ]
-    ids = [(await api.post("/workflows/order/runs", json=body)).json()["id"] for body in bodies]
+    ids: list[str] = []
+    for body in bodies:
+        ids.append((await api.post("/workflows/order/runs", json=body)).json()["id"])
+        await a_moment_later(app)
 
     async def found(query: str) -> list[str]:
         return [item["id"] for item in (await api.get(f"/runs?{query}")).json()["items"]]
@@ -108,8 +111,11 @@ async def test_runs_are_listed_by_tags_and_attributes(api: httpx2.AsyncClient) -
 
 async def test_a_cancel_may_undo_first(api: httpx2.AsyncClient, app: Duly) -> None:
     run = (await api.post("/workflows/order/runs", json={"input": {"n": 1}})).json()
+    await until(lambda: waits(app, run["id"]))
+    await app.queues.pause("default")  # or it may be over before the answer is made
     told = await api.post(f"/runs/{run['id']}/cancel", json={"compensate": True})
     assert (told.status_code, told.json()["status"]) == (200, "cancelling")
+    await app.queues.resume("default")
     assert (await app.runs.wait(run["id"], timeout=20)).status == "cancelled"
     job = await app.enqueue("plain")
     assert (await api.post(f"/runs/{job.id}/cancel", json={"compensate": True})).json()["code"] == "CONFLICT"

@@ -1,8 +1,9 @@
-"""Apps on each store, with a short lease, so that a test on real clocks is quick."""
+"""Apps on each store, quick to notice what happens, with a lease that no busy machine loses."""
 
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import pytest
 from duly import Duly, Settings
 from tests.databases import ready_file
 
-QUICK = Settings(lease=3, heartbeat=0.5, poll=0.05, shutdown_timeout=2)
+QUICK = Settings(lease=30, heartbeat=0.5, poll=0.05, shutdown_timeout=2)
+BRIEF = replace(QUICK, lease=3)
+"""For tests that wait until a lease has run out."""
 
 PATIENCE = 60.0
 """Seconds that only something which hangs takes, also on a machine that is busy with other things."""
@@ -52,3 +55,9 @@ async def until(condition: Callable[[], Any], *, within: float = PATIENCE) -> An
             return found
         assert time.monotonic() < give_up_at, "the condition did not come true in time"
         await asyncio.sleep(0.01)
+
+
+async def a_moment_later(app: Duly) -> None:
+    """Wait until the clock shows another millisecond: what is made in one has the same instant, and no order."""
+    now = app.clock.now()
+    await until(lambda: app.clock.now() > now + 1)

@@ -15,7 +15,9 @@ def add(run: RunContext, a: int, b: int = 1) -> dict:
 
 def stay(path: str) -> str:
     """Say who we are, then stay until killed."""
-    Path(path).write_text(str(os.getpid()))
+    note = Path(f"{path}.new")
+    note.write_text(str(os.getpid()))
+    note.rename(path)  # whole or not at all: we may be killed while we write
     time.sleep(600)
     return "too late"
 
@@ -51,4 +53,4 @@ def hear_signals(path: str, gate: str) -> dict:
         opened.readline()
     child = subprocess.Popen(["sleep", "600"])
     child.terminate()
-    return {"child": child.wait(10)}
+    return {"child": child.wait(60)}

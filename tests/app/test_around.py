@@ -13,13 +13,13 @@ from duly.core.errors import ConfigurationError, ValidationFailed
 from duly.core.run import Reason, Run
 from duly.engine.middleware import CallNext
 from tests.app import handlers
-from tests.app.conftest import MakeApp, until
+from tests.app.conftest import PATIENCE, MakeApp, until
 
 ONCE = Retry(max_attempts=1)
 
 
 async def run_one(app: Duly, job: str, payload: object = None) -> Run:
-    return await app.runs.wait((await app.enqueue(job, payload or {})).id, timeout=40)
+    return await app.runs.wait((await app.enqueue(job, payload or {})).id, timeout=PATIENCE)
 
 
 async def test_a_lifespan_holds_what_handlers_need_from_before_the_first_to_after_the_last(make_app: MakeApp) -> None:
@@ -222,7 +222,7 @@ async def test_a_middleware_that_hangs_is_timed_out_and_a_cancel_reaches_through
         run = await app.enqueue("stopped")
         await until(waiting.is_set)
         await app.runs.cancel(run.id)
-        assert (await app.runs.wait(run.id, timeout=10)).status is RunStatus.CANCELLED
+        assert (await app.runs.wait(run.id, timeout=PATIENCE)).status is RunStatus.CANCELLED
 
 
 async def test_a_wrong_middleware_is_refused_when_it_is_declared(app: Duly) -> None:
@@ -277,5 +277,5 @@ async def test_what_runs_in_a_thread_is_called_as_the_framework_around_wants_it(
         assert told == ["begins True", "works", "ends"]
         told.clear()
         started = await app.workflows.start("flow", None)
-        assert (await app.runs.wait(started.id, timeout=40)).result == 2
+        assert (await app.runs.wait(started.id, timeout=PATIENCE)).result == 2
         assert told == ["begins True", "steps", "ends"]

@@ -10,7 +10,7 @@ from duly.core.errors import NotFound, ValidationFailed
 from duly.core.operation import Operation
 from duly.store.orders import PauseOrder
 from duly.store.values import ScheduleFilter
-from tests.app.conftest import MakeApp, until
+from tests.app.conftest import BRIEF, MakeApp, until
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ async def test_the_janitor_goes_on_with_what_somebody_left(make_app: MakeApp) ->
         await fill(gone, 30)
         order = PauseOrder(where=ScheduleFilter(tag="etl"))
         left = await gone.operations.begin(order)
-    async with make_app(roles=("scheduler",)) as app:
+    async with make_app(roles=("scheduler",), settings=BRIEF) as app:
 
         async def finished() -> bool:
             found = await app.operations.get(left.id)

@@ -168,7 +168,10 @@ async def test_a_running_app_obeys_a_calendar_and_its_change_from_the_next_windo
         await app.calendars.put("closed", ranges=["2001-01-01..2099-12-31"])
         await app.schedules.create("s", Every("1s"), job="tick", calendars=["closed"])
         once = await app.schedules.create(
-            "once", Once(datetime.now(UTC) + timedelta(seconds=0.5)), job="tick", calendars=["closed"]
+            "once",
+            Once(datetime.now(UTC) + timedelta(seconds=0.5), on_past="fire"),
+            job="tick",
+            calendars=["closed"],
         )
 
         async def skipped() -> bool:

@@ -12,7 +12,7 @@ import pytest
 from duly import Duly, DulyError, Every, RunStatus
 from duly.core.errors import KeyInUse, NotFound
 from duly.testing import ManualClock
-from tests.app.conftest import MakeApp, until
+from tests.app.conftest import PATIENCE, MakeApp, until
 from tests.databases import ready_file
 
 Open = Callable[[], Any]
@@ -51,11 +51,12 @@ def url(kind: str, request: pytest.FixtureRequest, tmp_path: Any) -> str:
 async def caller_of(kind: str, url: str) -> AsyncIterator[Caller]:
     if kind == "apsw":
         caller = Caller(apsw.Connection(url.removeprefix("sqlite:///")))
+        caller.connection.set_busy_timeout(round(PATIENCE * 1000))  # the app's own loops write as well
     elif kind == "psycopg":
         caller = Caller(psycopg.connect(url, autocommit=True))
     else:
         caller = Caller(await psycopg.AsyncConnection.connect(url, autocommit=True))
-    await caller.execute("BEGIN")
+    await caller.execute("BEGIN IMMEDIATE" if kind == "apsw" else "BEGIN")
     try:
         yield caller
     finally:
@@ -160,7 +161,7 @@ async def test_a_running_app_notices_the_commit(make_app: MakeApp, kind: str, ur
                 "tick", Every("1s"), job="work", payload={"user": 1}, connection=caller.connection
             )
             await caller.execute("COMMIT")
-        assert (await app.runs.wait(run.id, timeout=20)).result == 42
+        assert (await app.runs.wait(run.id, timeout=PATIENCE)).result == 42
 
         async def fired() -> bool:
             done = (await app.runs.list(schedule=every.id, status="completed")).items

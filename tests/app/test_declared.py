@@ -8,7 +8,9 @@ import pytest
 
 from duly import Cron, Duly, Every, Once, Retry, Schedule
 from duly.core.errors import ConfigurationError, DulyError, OutcomeUnknown, StoreUnavailable
+from duly.core.instants import to_datetime
 from duly.store.codec import UnreadableDefinition
+from duly.testing import ManualClock
 from tests.app.conftest import MakeApp, until
 
 
@@ -331,12 +333,13 @@ async def test_ten_instances_with_new_code_make_one_revision(make_app: MakeApp) 
 
 
 async def test_a_one_shot_whose_moment_has_gone_by_does_not_keep_the_app_from_starting(make_app: MakeApp) -> None:
-    at = datetime.now(UTC) + timedelta(seconds=0.5)
-    async with make_app(schedules=[{"key": "once", "timing": Once(at), "job": "work"}]) as app:
+    clock = ManualClock()
+    at = to_datetime(clock.now()) + timedelta(minutes=1)
+    async with make_app(clock=clock, schedules=[{"key": "once", "timing": Once(at), "job": "work"}]) as app:
         assert (await look(app, "once")).timing == Once(at)
-        await until(lambda: datetime.now(UTC) > at)
+    clock.move(minutes=2)
     past = {"key": "never", "timing": Once(datetime(2020, 1, 1, tzinfo=UTC)), "job": "work"}
-    async with make_app(schedules=[{"key": "once", "timing": Once(at), "job": "work"}, past]) as app:
+    async with make_app(clock=clock, schedules=[{"key": "once", "timing": Once(at), "job": "work"}, past]) as app:
         assert (await look(app, "once")).timing == Once(at)
         assert await app.schedules.get("never") is None
 

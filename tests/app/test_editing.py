@@ -15,6 +15,8 @@ from duly.core.errors import (
     RevisionStale,
     ValidationFailed,
 )
+from duly.core.instants import to_datetime
+from duly.testing import ManualClock
 from tests.app.conftest import MakeApp
 
 FUTURE = datetime(2099, 1, 1, 12, tzinfo=UTC)
@@ -34,7 +36,7 @@ async def app(make_app: MakeApp):
 
 async def test_an_update_changes_what_is_given_and_leaves_the_rest(app: Duly) -> None:
     made = await app.schedules.create(
-        "k", Every("30m"), job="work", payload={"a": 1}, retry=Retry(max_attempts=5), queue="mail",
+        "k", Every("30m", anchor="start"), job="work", payload={"a": 1}, retry=Retry(max_attempts=5), queue="mail",
         description="old", tags=["x"], metadata={"owner_id": "u1", "correlation_id": "c1"},
     )  # fmt: skip
     edited = await app.schedules.update("k", payload={"a": 2}, name="Tax", tags=["y"], metadata={"owner_id": "u2"})
@@ -47,7 +49,10 @@ async def test_an_update_changes_what_is_given_and_leaves_the_rest(app: Duly) ->
     assert (edited.revision, edited.next_window_at) == (2, made.next_window_at)
 
 
-async def test_a_payload_or_policy_edit_does_not_move_time_and_a_timing_does(app: Duly) -> None:
+async def test_a_payload_or_policy_edit_does_not_move_time_and_a_timing_does(make_app: MakeApp) -> None:
+    clock = ManualClock()
+    app = make_app(roles=(), clock=clock)
+    await app.open()
     made = await app.schedules.create("k", Cron("0 2 * * *"), job="work")
     edited = await app.schedules.update("k", overlap="queue", max_queued=5, timeout=None, priority=3)
     assert edited.next_window_at == made.next_window_at
@@ -55,8 +60,9 @@ async def test_a_payload_or_policy_edit_does_not_move_time_and_a_timing_does(app
     moved = await app.schedules.update("k", timing=Cron("30 3 * * *"))
     assert moved.next_window_at is not None
     assert (moved.next_window_at.hour, moved.next_window_at.minute) == (3, 30)
-    assert moved.next_window_at > datetime.now(UTC)
+    assert moved.next_window_at > to_datetime(clock.now())
     assert moved.revision == 3
+    await app.close()
 
 
 async def test_none_brings_an_option_back_to_its_default(app: Duly) -> None:
@@ -202,12 +208,12 @@ async def test_ten_puts_of_one_key_at_once_make_one_schedule_at_its_first_revisi
 
 @pytest.mark.parametrize("every", ["1h", "2h"])
 async def test_a_put_where_one_was_cancelled_makes_a_new_one(app: Duly, every: str) -> None:
-    old = await app.schedules.create("k", Every("1h"), job="work")
+    old = await app.schedules.create("k", Every("1h", anchor="start"), job="work")
     run = await app.schedules.trigger("k")
     await app.schedules.cancel("k")
     with pytest.raises(RevisionStale):
-        await app.schedules.put("k", Every(every), "work", if_revision=7)
-    new = await app.schedules.put("k", Every(every), "work")
+        await app.schedules.put("k", Every(every, anchor="start"), "work", if_revision=7)
+    new = await app.schedules.put("k", Every(every, anchor="start"), "work")
     assert (new.created, new.changed, new.status, new.replaces) == (True, True, "pending", old.id)
     assert (await app.schedules.get("k")).id == new.id  # type: ignore[union-attr]
     assert [r.id for r in (await app.runs.list(schedule=old.id)).items] == [run.id], "history stays"

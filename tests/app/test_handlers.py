@@ -5,17 +5,18 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from duly import Duly, Retry, RunContext, RunStatus, Settings
+from duly import Duly, Retry, RunContext, RunStatus
 from duly.core.errors import ConfigurationError, ValidationFailed
 from duly.core.run import Reason, Run
 from duly.store.values import Beat
 from tests.app import handlers
-from tests.app.conftest import PATIENCE, MakeApp, until
+from tests.app.conftest import PATIENCE, QUICK, MakeApp, until
 
 ONCE = Retry(max_attempts=1)
 AGAIN = Retry(max_attempts=2, delay=0.05, jitter=0)
@@ -55,7 +56,7 @@ async def test_a_plain_function_runs_in_a_thread_and_blocks_nobody(app: Duly) ->
 
 
 async def test_no_more_handlers_run_in_threads_than_there_are_threads(make_app: MakeApp) -> None:
-    app = make_app(settings=Settings(lease=3, heartbeat=0.5, poll=0.05, threads=2))
+    app = make_app(settings=replace(QUICK, threads=2))
     both_run = threading.Barrier(2, timeout=PATIENCE)
     running: list[int] = []
     seen: list[int] = []
@@ -76,7 +77,7 @@ async def test_no_more_handlers_run_in_threads_than_there_are_threads(make_app: 
 
 
 async def test_a_run_waits_in_the_store_for_a_thread_where_another_worker_could_take_it(make_app: MakeApp) -> None:
-    app = make_app(settings=Settings(lease=3, heartbeat=0.5, poll=0.05, threads=1))
+    app = make_app(settings=replace(QUICK, threads=1))
     begun: list[int] = []
     gate = threading.Event()
 
@@ -136,7 +137,7 @@ async def test_f5_a_handler_over_its_timeout_is_stopped_and_counted_in_every_mod
 
 
 async def test_a_thread_that_never_returns_keeps_neither_its_slot_nor_the_process(make_app: MakeApp) -> None:
-    app = make_app(settings=Settings(lease=3, heartbeat=0.5, poll=0.05, threads=1))
+    app = make_app(settings=replace(QUICK, threads=1))
     gate = threading.Event()
     returned: list[bool] = []
 
@@ -292,7 +293,7 @@ async def test_f09_a_handler_that_blocks_the_loop_for_a_moment_keeps_the_lease(
     make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The heartbeat is a thread of its own: it beats while the loop stands still, for less than half a lease."""
-    app = make_app(settings=Settings(lease=2 * PATIENCE, heartbeat=0.05, poll=0.05))
+    app = make_app(settings=replace(QUICK, lease=2 * PATIENCE, heartbeat=0.05))
     kept, beaten = app._store.beat_sync, threading.Semaphore(0)
 
     def beat(session: int, **options: Any) -> Beat:

@@ -15,6 +15,8 @@ from tests.app import declared_handlers
 from tests.app.conftest import MakeApp
 
 FUTURE = datetime(2099, 1, 1, 12, tzinfo=UTC)
+HOURLY = Every("1h", anchor="start")
+"""Fires an hour from now, and not while a test runs."""
 
 
 def test_a_job_stays_the_function_that_it_was() -> None:
@@ -87,9 +89,9 @@ async def test_a_bound_call_and_a_job_are_accepted_wherever_a_name_is(app: Duly)
 
     app.job("raw")(raw)
     async with app:
-        made = await app.schedules.create("k", Every("1h"), job=send.bind(user=42))
+        made = await app.schedules.create("k", HOURLY, job=send.bind(user=42))
         assert (made.job, made.payload, made.timeout, made.retry) == ("send", {"user": 42}, 60, Retry(max_attempts=7))
-        stored = await app.schedules.put("k", Every("1h"), send.bind(user=43))
+        stored = await app.schedules.put("k", HOURLY, send.bind(user=43))
         assert (stored.created, stored.changed, stored.payload) == (False, True, {"user": 43})
         edited = await app.schedules.update("k", job=plain, payload={})
         assert (edited.job, edited.payload) == ("plain", {})

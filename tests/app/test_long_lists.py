@@ -7,13 +7,14 @@ import pytest
 from duly import Duly, Every
 from duly.app import paging
 from duly.store.methods import reading, runs
-from tests.app.conftest import MakeApp
+from tests.app.conftest import PATIENCE, MakeApp
 
 
 @pytest.fixture
 async def app(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(reading, "LOOKED_AT", 5)
     monkeypatch.setattr(runs, "LOOKED_AT", 5)
+    monkeypatch.setattr(paging, "LOOK_FOR", PATIENCE)
     async with make_app(roles=()) as app:
         yield app
 

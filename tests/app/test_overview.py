@@ -80,7 +80,9 @@ async def test_nothing_is_left_of_what_was_purged(app: Duly) -> None:
         await app.schedules.delete("k", purge=True, connection=object())
 
 
-async def test_a_schedule_tells_its_health_and_its_attempts(app: Duly) -> None:
+async def test_a_schedule_tells_its_health_and_its_attempts(make_app: MakeApp) -> None:
+    app = make_app(roles=(), clock=ManualClock("2026-01-05T00:30:00Z"))
+    await app.open()
     target = {"kind": "webhook", "url": "https://example.com/x", "secret": "whsec_s3crets3crets3crets3crets3crets3"}
     made = await app.schedules.create("k", Every("1h"), job="work", fire_current_window=True)
     assert (made.health, made.attempts, made.target) == ("on_time", 0, None)
@@ -94,3 +96,4 @@ async def test_a_schedule_tells_its_health_and_its_attempts(app: Duly) -> None:
     assert (late.health, replace(late, seen=Seen((found.cursor.fire_at or 0) + 11_000)).health) == ("late", "overdue")
     outside = await app.schedules.create("out", Every("1h"), target=target)
     assert outside.target == {name: value for name, value in target.items() if name != "secret"}
+    await app.close()

@@ -102,7 +102,8 @@ async def test_cancel_ends_a_waiting_run_and_leaves_an_ended_one(app: Duly) -> N
 
 async def test_lists_filter_and_leave_payloads_out(app: Duly) -> None:
     runs = await app.runs.enqueue_many("echo", [{"big": "x" * 1000}] * 7)
-    await app.runs.wait(runs[-1].id, timeout=30)
+    for run in runs:
+        await app.runs.wait(run.id, timeout=30)
     bad = await app.enqueue("bad")
     await app.runs.wait(bad.id, timeout=30)
     page = await app.runs.list(job="echo", limit=5)

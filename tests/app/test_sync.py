@@ -21,7 +21,7 @@ import pytest
 import duly
 from duly import Duly, Every, Once, RunStatus
 from duly.core.errors import ConfigurationError, KeyInUse, NotFound, ValidationFailed, WaitTimeout
-from tests.app.conftest import MakeApp
+from tests.app.conftest import PATIENCE, MakeApp
 
 FUTURE = datetime(2099, 1, 1, 12, tzinfo=UTC)
 
@@ -52,12 +52,12 @@ def running(app: Duly) -> Iterator[asyncio.AbstractEventLoop]:
 
     thread = threading.Thread(target=lambda: asyncio.run(main()))
     thread.start()
-    assert ready.wait(20)
+    assert ready.wait(PATIENCE)
     try:
         yield loops[0]
     finally:
         loops[0].call_soon_threadsafe(stop.set)
-        thread.join(20)
+        thread.join(PATIENCE)
         assert not thread.is_alive()
 
 
@@ -82,7 +82,7 @@ def test_every_method_has_a_twin() -> None:
 
 def test_an_app_that_does_not_run_creates_looks_and_changes(app: Duly) -> None:
     sync = app.sync
-    made = sync.schedules.create("k", Every("1h"), job="double", payload={"number": 1}, tags=["x"])
+    made = sync.schedules.create("k", Every("1h", anchor="start"), job="double", payload={"number": 1}, tags=["x"])
     found = sync.schedules.get("k")
     assert found is not None
     assert (found.id, found.definition) == (made.id, made.definition)
@@ -93,7 +93,7 @@ def test_an_app_that_does_not_run_creates_looks_and_changes(app: Duly) -> None:
     assert sum(1 for _ in sync.schedules.iterate(limit=100)) == 1501
     assert len(sync.schedules.list(limit=10).items) == 10
     assert sync.schedules.update("k", if_revision=1, payload={"number": 2}).revision == 2
-    assert sync.schedules.put("k", Every("2h"), "double", payload={"number": 3}).changed
+    assert sync.schedules.put("k", Every("2h", anchor="start"), "double", payload={"number": 3}).changed
     assert len(sync.schedules.preview(Every("1h"), count=3)) == len(sync.schedules.upcoming("k", 3)) == 3
     assert not sync.schedules.pause("k", reason="r").enabled
     assert sync.schedules.resume("k").enabled
@@ -273,6 +273,8 @@ sys.exit(asyncio.run(main()))
 BUSY = """
 import os, sys, threading
 from duly import Duly, Every
+from duly.app import opener
+opener.FORK_WITHIN = 60  # a fork that does not get that far in time is another case
 app = Duly(sys.argv[1])
 sync = app.sync
 sync.schedules.create("parent", Every("1h"), job="x")
@@ -307,7 +309,7 @@ def script(text: str, url: str) -> str:
     environment = {**os.environ, "PYTHONPATH": str(Path(duly.__file__).parent.parent)}
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(text), url],
-        capture_output=True, text=True, timeout=60, check=False, env=environment,
+        capture_output=True, text=True, timeout=100, check=False, env=environment,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()

@@ -85,7 +85,7 @@ async def test_k4_what_an_error_says_goes_out_only_when_switched_on(
 
 async def test_a_heartbeat_is_pinged_and_bad_news_go_elsewhere(app: Duly, receiver: Receiver) -> None:
     """The schedule of a dead man's switch: as long as it is well, somebody hears of it."""
-    schedule = await app.schedules.create(key="beat", timing=Every(hours=1), job="good")
+    schedule = await app.schedules.create(key="beat", timing=Every(hours=1, anchor="start"), job="good")
     await app.webhooks.create(receiver.url + "?x=1", kind="heartbeat", schedule="beat")
     await app.enqueue("good")  # not of that schedule
     await app.schedules.trigger(schedule.id)
