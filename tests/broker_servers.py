@@ -204,7 +204,7 @@ _KAFKA = """
 import sys
 from confluent_kafka import Producer
 keeper = Producer({"test.mock.num.brokers": "1", "log_level": 0})
-brokers = keeper.list_topics(timeout=10).brokers.values()
+brokers = keeper.list_topics(timeout=60).brokers.values()
 print(",".join(f"{broker.host}:{broker.port}" for broker in brokers), flush=True)
 sys.stdin.read()
 """

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TypeVar
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.broker_servers import KafkaCluster, RabbitServer, kafka_cluster, nats_server, rabbitmq_server
 from tests.databases import ReadyDatabases, fresh_database, with_database
@@ -26,7 +26,7 @@ from tests.servers import (
 )
 
 # Two cores shared with other work: an example may take long without being wrong.
-settings.register_profile("duly", deadline=None, print_blob=True)
+settings.register_profile("duly", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("duly")
 
 _ABSENT = "server absent: "

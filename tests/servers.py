@@ -5,6 +5,7 @@ A small guard process holds the other end of a pipe: when the process that start
 the guard stops the server and removes the folder. Servers refuse to run as root, so root starts them as `nobody`.
 """
 
+import fcntl
 import itertools
 import os
 import random
@@ -16,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
@@ -34,6 +36,9 @@ _NOBODY = 65534
 _MEMORY = Path("/dev/shm")  # a new database is hundreds of files: 30 ms here, 270 ms on a slow disk
 _MEMORY_WANTED = 2 * 2**30
 _STOP_WITHIN = 10.0
+_DIE_WITHIN = 60.0
+_PORTS = range(20_000, 32_000)
+_given: set[int] = set()
 _GUARD = """
 read -r _
 kill -INT "$1" 2>/dev/null
@@ -59,7 +64,7 @@ class ServerFailed(Exception):
 class Server:
     """One child process: start, stop, kill -9, start again on the same port and folder."""
 
-    ready_within = 30.0
+    ready_within = 60.0
     """Seconds; far more than it takes on a machine with nothing else to do."""
 
     def __init__(
@@ -109,8 +114,8 @@ class Server:
         # The head first: a postmaster that sees a backend die would begin to recover.
         for pid in reversed(family):
             _signal(pid, signal.SIGKILL)
-        self._process.wait(_STOP_WITHIN)
-        give_up_at = time.monotonic() + _STOP_WITHIN
+        self._process.wait(_DIE_WITHIN)
+        give_up_at = time.monotonic() + _DIE_WITHIN
         while any(_runs(pid) for pid in family) and time.monotonic() < give_up_at:
             time.sleep(0.01)
         self._forget()
@@ -264,12 +269,34 @@ def wheel_postgres() -> Path | None:
 
 
 def free_port() -> int:
-    """A port of 127.0.0.1 that nobody uses, below those that the system hands to outgoing connections."""
+    """A port of 127.0.0.1 that nobody uses, below those that the system hands to outgoing connections.
+
+    It is kept for this process until it ends: whoever asks here meanwhile, in any process, is given another one, even
+    while nobody listens on this one.
+    """
     while True:
-        port = random.randrange(20000, 32000)
+        port = random.SystemRandom().choice(_PORTS)
+        if port in _given or not _kept(port):
+            continue
+        _given.add(port)
         with socket.socket() as probe, suppress(OSError):
             probe.bind(("127.0.0.1", port))
             return port
+
+
+def _kept(port: int) -> bool:
+    """Lock a byte of a file that all test processes of this user share; the lock ends with the process."""
+    try:
+        fcntl.lockf(_locks(), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, port)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
+
+
+@cache
+def _locks() -> int:
+    path = Path(tempfile.gettempdir()) / f"duly-ports-{os.geteuid()}.lock"
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
 
 def _running(server: S) -> Iterator[S]:

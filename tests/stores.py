@@ -21,6 +21,7 @@ from duly.testing import ManualClock
 from duly.testing.contract import TABLES, Crash, Dump, sorted_rows
 from tests.databases import fresh_database, ready_file, with_database
 from tests.differential.model import Model
+from tests.store.postgres.making import PATIENT
 
 KINDS = ("model", "sqlite-memory", "sqlite-file", "postgres", "pgbouncer")
 """The stores; behind PgBouncer is the newer PostgreSQL of the wheel, so that both versions and both ways are tried."""
@@ -204,13 +205,13 @@ async def file_subject(clock: ManualClock, path: Path) -> AsyncIterator[Subject]
     """SQLite in a file, with its threads; other stores are other connections to the file."""
 
     async def opener(clock: Clock) -> SqlStore:
-        store = open_store(path, clock=clock)
+        store = open_store(path, clock=clock, busy_timeout=60, time_limit=90)
         await store.open()
         return store
 
     store = await opener(clock)
     connection = apsw.Connection(str(path))
-    connection.set_busy_timeout(5000)
+    connection.set_busy_timeout(60_000)
     try:
         async with _subject(store, clock, _apsw_select(connection), connection.execute, opener) as subject:
             yield subject
@@ -223,7 +224,7 @@ async def postgres_subject(clock: ManualClock, database: "PostgresDatabase") -> 
     """PostgreSQL on the test's clock instead of the server's; other stores are other pools of connections."""
 
     async def opener(clock: Clock) -> SqlStore:
-        store = postgres_store(database.url, clock=clock)
+        store = postgres_store(database.url, clock=clock, limits=PATIENT)
         await store.open()
         return store
 

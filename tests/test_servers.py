@@ -17,6 +17,8 @@ from tests.servers import (
     Server,
     ServerAbsent,
     ServerFailed,
+    _runs,
+    free_port,
     pgbouncer_server,
     postgres_server,
     system_postgres,
@@ -150,12 +152,21 @@ def test_a_server_does_not_outlive_the_process_that_started_it():
     pid, folder = starter.stdout.readline().split()
     starter.send_signal(signal.SIGKILL)
     starter.communicate()
-    assert within(10, lambda: not Path(f"/proc/{pid}").exists() and not Path(folder).exists())
+    assert within(60, lambda: not _runs(int(pid)) and not Path(folder).exists())
 
 
 def test_a_server_that_cannot_start_shows_its_log():
     with pytest.raises(ServerFailed, match="no_such_setting"), postgres_or_skip(settings={"no_such_setting": "1"}):
         pass
+
+
+def test_a_free_port_is_given_once():
+    """To nobody else, also in another process, and before anybody listens on it."""
+    ask = "from tests.servers import free_port; print(*[free_port() for _ in range(500)])"
+    ours = {free_port() for _ in range(100)}
+    theirs = subprocess.run([sys.executable, "-c", ask], cwd=HOME, capture_output=True, text=True, check=True).stdout
+    assert len(ours) == 100
+    assert ours.isdisjoint(map(int, theirs.split()))
 
 
 def test_an_absent_program_is_named(monkeypatch: pytest.MonkeyPatch):

@@ -12,6 +12,8 @@ from tests.warm import Warm, WarmProcess, warm_program
 
 pytestmark = pytest.mark.processes
 
+PATIENCE = 60
+
 SLEEPER = "import os, signal, sys\nprint(os.environ['SAY'], os.getpid(), os.getcwd(), flush=True)\nsignal.pause()\n"
 
 
@@ -37,7 +39,7 @@ def test_it_has_an_id_a_folder_and_an_environment_of_its_own(warm: Warm, tmp_pat
         assert process.poll() is None
     assert said.split() == ["hello", str(process.pid), str(tmp_path)]
     process.kill()
-    assert process.wait(20) == -signal.SIGKILL
+    assert process.wait(PATIENCE) == -signal.SIGKILL
     assert process.poll() == process.returncode == -signal.SIGKILL
     process.send_signal(signal.SIGTERM)  # nobody is there any more
 
@@ -46,7 +48,7 @@ def test_it_has_an_id_a_folder_and_an_environment_of_its_own(warm: Warm, tmp_pat
     "text, status", [("", 0), ("import sys; sys.exit(3)", 3), ("raise ValueError('on purpose')", 1), ("exit('no')", 1)]
 )
 def test_its_end_is_told(warm: Warm, tmp_path: Path, text: str, status: int):
-    assert start(warm, tmp_path, text).wait(20) == status
+    assert start(warm, tmp_path, text).wait(PATIENCE) == status
     assert ("on purpose" in (tmp_path / "log").read_text()) == ("on purpose" in text)
 
 

@@ -11,7 +11,7 @@ import uvicorn
 from duly import Duly
 from duly.api.application import application
 
-READY_WITHIN = 20.0
+READY_WITHIN = 60.0
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from duly.client.following import Following
 from duly.core.errors import ServerUnreachable, StoreUnavailable, ValidationFailed
 
 BROKEN = Failure("reset by peer", sent=True)
+PATIENCE = 60
 
 
 def following(**words: Any) -> Following:
@@ -99,10 +100,10 @@ def test_both_clients_hear_what_happens(server_url: str, tmp_path: Any, kind: st
 
     asyncio.run(watch())
     thread.start()
-    assert begun.wait(20)
+    assert begun.wait(PATIENCE)
     with Client(server_url) as other:
         other.schedules.delete("a")
-    thread.join(20)
+    thread.join(PATIENCE)
     assert [(event["type"], event["scheduleKey"]) for event in heard if event["type"] != "stream.reset"] == [
         ("schedule.created", "a"),
         ("schedule.deleted", "a"),

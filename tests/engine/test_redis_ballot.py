@@ -3,18 +3,28 @@
 import asyncio
 import sys
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
 from duly import Duly, Every
 from duly.config import Settings
 from duly.core.errors import ConfigurationError
+from duly.engine import redis_ballot
 from duly.engine.instance import Instance
 from duly.engine.redis_ballot import RedisBallot
 from tests.engine.lab import Lab, Recorder
 from tests.servers import ServerAbsent, redis_server
 
 ELECTION = Settings(lease=15, heartbeat=5, poll=1, election="redis", election_url="redis://localhost/0")
+IN_REDIS = replace(ELECTION, lease=600)
+"""Redis counts real seconds, whatever the manual clock says."""
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Redis that a busy machine keeps waiting is not away."""
+    monkeypatch.setattr(redis_ballot, "ANSWER_WITHIN", 60.0)
 
 
 @pytest.fixture
@@ -46,7 +56,7 @@ async def test_s3_38_the_key_is_its_owner_s_until_it_runs_out(ballots: list[Redi
 
 async def test_one_leads_by_redis_and_hands_over(ballots: list[RedisBallot], lab: Lab) -> None:
     recorders = [Recorder(), Recorder()]
-    first, _ = [await start(lab, n, recorders[n], ballots[n]) for n in range(2)]
+    first, _ = [await start(lab, n, recorders[n], ballots[n], IN_REDIS) for n in range(2)]
     await lab.create("tick", Every(seconds=1), job="nobody", overlap="allow")
     await lab.clock.advance(seconds=10)
     assert [recorder.all("leadership_gained") for recorder in recorders] == [[("0", 1)], []]
@@ -100,5 +110,7 @@ def test_a_wrong_setting_is_refused(words: dict[str, str], told: str) -> None:
     assert told in refused.value.message
 
 
-async def start(lab: Lab, number: int, recorder: Recorder, ballot: RedisBallot) -> Instance:
-    return await lab.start(settings=ELECTION, recorder=recorder, name=str(number), store=lab.faulty(), ballot=ballot)
+async def start(
+    lab: Lab, number: int, recorder: Recorder, ballot: RedisBallot, settings: Settings = ELECTION
+) -> Instance:
+    return await lab.start(settings=settings, recorder=recorder, name=str(number), store=lab.faulty(), ballot=ballot)

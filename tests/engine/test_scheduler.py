@@ -73,6 +73,7 @@ async def test_a_new_schedule_wakes_the_scheduler_and_a_silent_one_is_found_by_t
     assert run.fired_at - run.scheduled_at <= timedelta(seconds=30), "polling is the guarantee"
 
 
+@pytest.mark.timeout(300)
 async def test_thirty_days_through_the_real_engine_fire_each_window_once_through_dst(lab: Lab) -> None:
     """The oracle is another cron implementation; New York springs forward on 2026-03-08, Lord Howe back on 04-05."""
     # A day at a time passes in a few hundred steps; a poll of four hours keeps the idle ones few.

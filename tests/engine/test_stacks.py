@@ -39,7 +39,7 @@ async def test_a_stack_begins_with_the_handler(leaves: type[BaseException]) -> N
     async with app:
         for job in ("on-the-loop", "in-a-thread"):
             run = await app.enqueue(job, max_attempts=1)
-            await app.runs.wait(run.id, timeout=30)
+            await app.runs.wait(run.id, timeout=60)
 
     assert kept.stacks == [["on_the_loop"], ["in_a_thread"]]
 

@@ -83,9 +83,13 @@ async def test_a_stuck_thread_that_was_abandoned_makes_room_for_another() -> Non
 
 async def test_close_lets_the_threads_end() -> None:
     others = set(threading.enumerate())  # of former tests, which may end at any time
+
+    def handlers() -> set[threading.Thread]:
+        return {thread for thread in threading.enumerate() if thread.name == "duly-handler"} - others
+
     threads = Threads(4)
     all_at_work = threading.Barrier(4, timeout=PATIENCE)
     await asyncio.gather(*(threads.submit(all_at_work.wait, lambda: None) for _ in range(8)))
-    assert len(set(threading.enumerate()) - others) == 4
+    assert len(handlers()) == 4
     threads.close()
-    await _until(lambda: not set(threading.enumerate()) - others)
+    await _until(lambda: not handlers())

@@ -9,16 +9,22 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import apsw
+
 from duly import Duly, Run, RunStatus
+from duly.app.stores import sqlite_path
 from tests.warm import Warm, WarmProcess
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 60.0
 """Seconds that only something which hangs takes, also on a machine that is busy with other things."""
 SETTINGS = {"lease": 3, "heartbeat": 1, "poll": 0.2, "shutdown_timeout": 3}
+STEADY = {"lease": 60}
+"""For instances that nobody kills: a busy machine does not take their runs from them."""
 
 
 class Fleet:
@@ -56,6 +62,17 @@ class Fleet:
     def signal(self, name: str, number: signal.Signals) -> None:
         os.kill(self.processes[name].pid, number)
 
+    async def freeze(self, name: str) -> None:
+        """Stop a process, but not while it has a SQLite file locked: then nobody else could do anything."""
+        pid = self.processes[name].pid
+        while True:
+            self.signal(name, signal.SIGSTOP)
+            await until(lambda: _stands(pid), self, f"{name} to stand still")
+            if not await asyncio.to_thread(_is_locked, self.url):
+                return
+            self.signal(name, signal.SIGCONT)
+            await asyncio.sleep(0.01)
+
     def kill(self, name: str) -> None:
         process = self.processes.pop(name)
         process.kill()
@@ -80,7 +97,8 @@ class Fleet:
     def ledger(self, event: str | None = None) -> list[dict[str, Any]]:
         if not self.ledger_path.exists():
             return []
-        lines = [json.loads(line) for line in self.ledger_path.read_text().splitlines()]
+        whole, _, _ = self.ledger_path.read_text().rpartition("\n")  # the last line may be half written
+        lines = [json.loads(line) for line in whole.splitlines()]
         return [line for line in lines if event is None or line["event"] == event]
 
     def logs(self) -> str:
@@ -98,6 +116,24 @@ class Fleet:
 
 async def _has_sessions(client: Duly, pids: set[int]) -> bool:
     return pids <= {instance.pid for instance in await client._store.list_instances()}
+
+
+def _stands(pid: int) -> bool:
+    """Whether every thread of a process has noticed that it is stopped."""
+    stats = [file.read_text() for file in Path(f"/proc/{pid}/task").glob("*/stat")]
+    return all(stat.rpartition(")")[2].split()[0] == "T" for stat in stats)
+
+
+def _is_locked(url: str) -> bool:
+    if not url.startswith("sqlite:"):
+        return False
+    with closing(apsw.Connection(sqlite_path(url))) as connection:
+        connection.set_busy_timeout(200)
+        try:
+            connection.execute("BEGIN IMMEDIATE; ROLLBACK")
+        except apsw.BusyError:
+            return True
+    return False
 
 
 async def until(condition: Callable[[], Any], fleet: Fleet, what: str, *, within: float = PATIENCE) -> Any:

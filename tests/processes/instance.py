@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from duly import Duly, Retry, RunContext, Settings
+from duly.engine.worker import Worker
 from duly.runtime.events import Observer
 
 PLAN: dict[str, Any] = json.loads(os.environ.get("DULY_INSTANCE", "{}"))
@@ -107,8 +108,20 @@ def set_failpoint(app: Duly, name: str) -> None:
     setattr(store, method, call)
 
 
+def tell_of_the_stop() -> None:
+    """Note when the instance claims nothing more."""
+    stop_claiming = Worker.stop_claiming
+
+    def stop(worker: Worker) -> None:
+        stop_claiming(worker)
+        note("stopping")
+
+    Worker.stop_claiming = stop  # type: ignore[method-assign, assignment]
+
+
 if __name__ == "__main__":
     app = make_app()
+    tell_of_the_stop()
     if PLAN.get("failpoint"):
         set_failpoint(app, PLAN["failpoint"])
     note("up")

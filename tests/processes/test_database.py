@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from duly import Every, RunStatus
+from duly import Every, Retry, RunStatus
 from tests.processes.fleet import Fleet, all_ended, check_windows, history, until, window_ms, windows_between
 from tests.servers import Server, ServerAbsent, postgres_server
 from tests.store.postgres.proxy import Fault, proxy_before
@@ -28,9 +29,13 @@ async def test_p02_a_killed_server_loses_no_run_and_doubles_no_window(server: Se
     try:
         await fleet.start_all("a", "b", "c")
         async with fleet.client() as client:
-            made = await client.schedules.create("k", Every(seconds=1), job="tick", overlap="allow", catch_up="all")
+            # Two outages may cost two attempts, and a busy machine further ones.
+            patient: dict[str, Any] = {"overlap": "allow", "catch_up": "all", "retry": Retry(max_attempts=20)}
+            made = await client.schedules.create("k", Every(seconds=1), job="tick", **patient)
             created = round(made.created_at.timestamp() * 1000)
-            runs = await client.runs.enqueue_many("nap", [{"seconds": number % 3} for number in range(20)])
+            runs = await client.runs.enqueue_many(
+                "nap", [{"seconds": number % 3} for number in range(20)], max_attempts=20
+            )
             await until(lambda: len(fleet.ledger("start")) >= 10, fleet, "work to begin")
             for _ in range(2):
                 ends, failures = len(fleet.ledger("end")), len(fleet.ledger("failed"))
@@ -58,14 +63,16 @@ async def test_p05_an_instance_in_a_black_hole_stops_its_work_before_another_beg
     fresh_postgres: str, own_place: None, tmp_path: Path
 ) -> None:
     """Nothing passes and nothing is closed: no call fails for longer than the lease lasts."""
+    # Who is cut off has a tenth of its lease to stop in, by real clocks.
+    settings = {"lease": 15}
     fleet = Fleet(fresh_postgres, tmp_path)
     with proxy_before(fresh_postgres) as proxy:
         try:
-            await fleet.start_all("cut", url=proxy.url, roles=["worker"])
+            await fleet.start_all("cut", url=proxy.url, roles=["worker"], settings=settings)
             async with fleet.client() as client:
                 runs = await client.runs.enqueue_many("nap", [{"seconds": 2, "first": 100}] * 3)
                 await until(lambda: len(fleet.ledger("start")) == 3, fleet, "work to begin")
-                await fleet.start_all("other")
+                await fleet.start_all("other", settings=settings)
                 proxy.set(Fault.SWALLOW_ALL)
                 ended = await until(lambda: all_ended(client, runs), fleet, "the other to do the work")
             assert {(run.status, run.attempt) for run in ended} == {(RunStatus.COMPLETED, 2)}

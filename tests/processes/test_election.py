@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("processes"), pytes
 
 @pytest.mark.parametrize("fleet", ["postgres"], indirect=True)
 async def test_f07_a_frozen_leader_is_followed_and_fires_nothing_when_it_wakes(fleet: Fleet) -> None:
-    settings = {"election": "database"}
+    settings = {"election": "database", "lease": 10}
     await fleet.start_all("frozen", settings=settings)
     async with fleet.client() as client:
         await client.schedules.create(key="tick", timing=Every(seconds=1), job="tick")

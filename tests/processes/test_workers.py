@@ -8,22 +8,30 @@ from typing import Any
 import pytest
 
 from duly import Duly, Run, RunStatus
+from duly.app.stores import own_transaction
 from duly.core.run import Reason
-from tests.processes.fleet import PATIENCE, Fleet, all_ended, until
+from tests.processes.fleet import PATIENCE, STEADY, Fleet, all_ended, until
 
 pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("processes"), pytest.mark.timeout(180, func_only=True)]
 
 
 async def test_e1_a_frozen_worker_s_late_writes_are_refused_and_each_run_ends_once(fleet: Fleet) -> None:
-    """F07: SIGSTOP past the lease, then SIGCONT; void unless late writes were really seen."""
-    await fleet.start_all("zombie", roles=["worker"])
+    """F07: SIGSTOP past the lease, then SIGCONT; void unless late writes were really seen.
+
+    The lease ends by our hand, in the store alone: one that sees it over when it wakes up stops and writes nothing.
+    """
+    await fleet.start_all("zombie", roles=["worker"], settings={"lease": 60, "heartbeat": 20})
     async with fleet.client() as client:
-        runs = await client.runs.enqueue_many("nap", [{"seconds": 1.0}] * 5)
+        runs = await client.runs.enqueue_many("nap", [{"seconds": 1.0, "first": 5.0}] * 5)
         await until(lambda: len(fleet.ledger("start")) == 5, fleet, "the zombie to begin")
-        fleet.signal("zombie", signal.SIGSTOP)
-        await fleet.start_all("a", "b")
+        await fleet.freeze("zombie")
+        frozen_at = time.monotonic()
+        await fleet.start_all("a", "b", settings=STEADY)
+        with own_transaction(fleet.url) as connection:
+            connection.execute("UPDATE duly_instances SET expires_at = 0 WHERE name = 'zombie'")
         # Long enough to be still at it when the zombie wakes up, or done: both must hold.
         await until(lambda: len(fleet.ledger("start")) == 10, fleet, "the runs to be taken over")
+        await until(lambda: time.monotonic() > frozen_at + 5, fleet, "the zombie's naps to be over")
         fleet.signal("zombie", signal.SIGCONT)
         await until(lambda: len(fleet.ledger("late")) >= 5, fleet, "the late writes")
         ended = await until(lambda: all_ended(client, runs), fleet, "every run to end")
@@ -48,10 +56,10 @@ async def test_e1_a_frozen_worker_s_late_writes_are_refused_and_each_run_ends_on
 async def test_f01_a_killed_worker_s_runs_are_done_by_others_within_lease_and_poll(fleet: Fleet) -> None:
     await fleet.start_all("victim", roles=["worker"])
     async with fleet.client() as client:
-        runs = await client.runs.enqueue_many("nap", [{"seconds": 1.5}] * 4)
+        runs = await client.runs.enqueue_many("nap", [{"seconds": 1.5, "first": 600}] * 4)
         await until(lambda: len(fleet.ledger("start")) == 4, fleet, "the victim to begin")
         fleet.kill("victim")
-        await fleet.start_all("a", "b")
+        await fleet.start_all("a", "b", settings=STEADY)
         up_at = time.time()
         ended = await until(lambda: all_ended(client, runs), fleet, "every run to end")
     assert {(run.status, run.attempt) for run in ended} == {(RunStatus.COMPLETED, 2)}
@@ -66,7 +74,7 @@ async def test_s01_on_one_machine_a_killed_worker_s_runs_are_taken_without_waiti
     plan = {"settings": {"lease": 10 * PATIENCE, "heartbeat": 2}}
     await fleet.start_all("victim", roles=["worker"], **plan)
     async with fleet.client() as client:
-        runs = await client.runs.enqueue_many("nap", [{"seconds": 3}] * 3)
+        runs = await client.runs.enqueue_many("nap", [{"seconds": 0.5, "first": 600}] * 3)
         await until(lambda: len(fleet.ledger("start")) == 3, fleet, "the victim to begin")
         fleet.kill("victim")
         await fleet.start_all("a", **plan)
@@ -89,13 +97,14 @@ async def supervised(fleet: Fleet, client: Duly, runs: list[Run], **plan: Any) -
 
 
 async def test_e5_a_run_that_kills_its_process_ends_failed_after_its_attempts(fleet: Fleet) -> None:
-    await fleet.start_all("w0", "w1")
+    plan = {"settings": {"lease": 8}}
+    await fleet.start_all("w0", "w1", **plan)
     async with fleet.client() as client:
         (poison,) = await client.runs.enqueue_many("poison", [{"how": "kill"}], max_attempts=2)
-        (done,) = await supervised(fleet, client, [poison])
+        (done,) = await supervised(fleet, client, [poison], **plan)
         assert (done.status, done.reason, done.attempt) == (RunStatus.FAILED, Reason.LOST, 2)
         others = await client.runs.enqueue_many("nap", [{"seconds": 0.1}] * 10)
-        ended = await supervised(fleet, client, others)
+        ended = await supervised(fleet, client, others, **plan)
     assert {(run.status, run.attempt) for run in ended} == {(RunStatus.COMPLETED, 1)}
     poisoned = [line["attempt"] for line in fleet.ledger("start") if line["run"] == poison.id]
     assert poisoned == [1, 2], "no endless loop"

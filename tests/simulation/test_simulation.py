@@ -13,7 +13,7 @@ from duly.testing.simulation.oracle import Expected, Rule
 
 LIVES = int(os.environ.get("DULY_SIMULATED_LIVES", "200"))
 """A thousand in CI."""
-IN_ONE_TEST = 25
+IN_ONE_TEST = 10
 
 
 @pytest.fixture(autouse=True)

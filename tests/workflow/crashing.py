@@ -9,10 +9,10 @@ from typing import Any
 
 import duly
 from duly import Duly, Settings, WorkflowContext
-from tests.app.conftest import until
+from tests.app.conftest import PATIENCE, until
 
 url, diary, place = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
-app = Duly(url, settings=Settings(lease=1, heartbeat=0.2, poll=0.05, shutdown_timeout=2))
+app = Duly(url, settings=Settings(lease=300, heartbeat=0.2, poll=0.05, shutdown_timeout=2))
 
 
 def act(what: str) -> str:
@@ -73,7 +73,7 @@ async def main() -> None:
         if sys.argv[4] == "trip":
             await until(lambda: waits(run.id))
             await app.workflows.cancel(run.id, compensate=True)
-        end = await app.runs.wait(run.id, timeout=60)
+        end = await app.runs.wait(run.id, timeout=PATIENCE)
         sys.stdout.write(f"{run.id} {end.status} {end.error_message or end.result}\n")
 
 

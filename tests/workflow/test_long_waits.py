@@ -196,10 +196,13 @@ async def test_h11_a_parent_waits_for_days_without_compute_and_gets_its_child_s_
 async def test_h12_a_replay_of_a_fan_out_starts_nobody_twice(url: str, clock: ManualClock) -> None:
     began: list[int] = []
 
+    async def begin(number: int) -> None:  # not in a thread, for which the clock would not wait
+        began.append(number)
+
     def declare(app: Duly) -> None:
         @app.workflow("part")
         async def part(ctx: WorkflowContext, input: int) -> int:
-            await ctx.step("begin", began.append, input)
+            await ctx.step("begin", begin, input)
             await ctx.sleep(days=4 - input)  # the last one is ready first
             return input * 10
 

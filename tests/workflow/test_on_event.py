@@ -10,7 +10,7 @@ from duly import Duly, OnEvent, Published, RunStatus, WorkflowContext
 from duly.core.errors import ConfigurationError, ValidationFailed
 from duly.core.on_event import EventHandler, add_event, begin_gathering
 from duly.testing import ManualClock
-from tests.app.conftest import until
+from tests.app.conftest import PATIENCE, until
 from tests.workflow.test_workflows import suspended
 
 
@@ -40,7 +40,7 @@ async def test_g2_the_same_event_id_twice_is_one_run_per_subscriber(app: Duly) -
         first = await app.workflows.publish("paid", {"order": 7}, id="p-7")
         again = await app.workflows.publish("paid", {"order": 8}, id="p-7")
         assert (first.told, len(first.runs), again) == (1, 3, Published(repeated=True))
-        runs = [await app.runs.wait(run, timeout=20) for run in first.runs]
+        runs = [await app.runs.wait(run, timeout=PATIENCE) for run in first.runs]
         assert {run.status for run in runs} == {RunStatus.COMPLETED}
         assert (await app.workflows.publish("paid", {"order": 9}, id="p-7")).repeated, "after their end too"
         ship = await app.runs.get("evt:p-7:ship")
@@ -48,7 +48,7 @@ async def test_g2_the_same_event_id_twice_is_one_run_per_subscriber(app: Duly) -
         assert ship.id in first.runs
         assert sorted(done, key=str) == [("count", 7), ("mail", {"order": 7}), ("ship", {"order": 7})]
         await app.workflows.publish("paid", {"order": 8})
-        assert (await app.runs.wait(waits.id, timeout=20)).result == [{"order": 7}, {"order": 8}]
+        assert (await app.runs.wait(waits.id, timeout=PATIENCE)).result == [{"order": 7}, {"order": 8}]
 
 
 async def test_a_quiet_time_starts_one_run_with_the_newest_payload(duly_app: Duly, duly_clock: ManualClock) -> None:
@@ -113,7 +113,7 @@ async def test_an_event_while_no_worker_lives_starts_a_run_and_a_new_start_decid
     second = Duly(url)
     made(second, done, "ship", "sent")
     async with second as app:
-        assert (await app.runs.wait(run, timeout=20)).result == 1
+        assert (await app.runs.wait(run, timeout=PATIENCE)).result == 1
         assert [(one.event, one.name) for one in await app.workflows.on_event()] == [("sent", "ship")]
         assert (await app.workflows.publish("paid", 2)).runs == []
         assert await app.workflows.drop_on_event("ship")

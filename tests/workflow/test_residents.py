@@ -9,7 +9,8 @@ import pytest
 
 from duly import Duly, RunStatus, Settings, WorkflowContext
 from duly.core.steps import Journal
-from tests.app.conftest import QUICK, MakeApp, until
+from tests.app.conftest import MakeApp, until
+from tests.workflow.conftest import QUICK
 from tests.workflow.test_workflows import all_suspended, ended, suspended
 
 

@@ -10,10 +10,12 @@ import pytest
 import duly
 from duly import Duly, DulyError, Retry, RunStatus, WorkflowContext
 from duly.core.steps import StepKind, StepStatus
-from tests.app.conftest import MakeApp, until
+from duly.testing import ManualClock
+from tests.app.conftest import PATIENCE, MakeApp, until
+from tests.workflow.test_long_waits import living, looked_at
 
 
-async def ended(app: Duly, run: duly.Run, within: float = 20) -> duly.Run:
+async def ended(app: Duly, run: duly.Run, within: float = PATIENCE) -> duly.Run:
     return await app.runs.wait(run.id, timeout=within)
 
 
@@ -78,10 +80,11 @@ async def completed_twice(app: Duly) -> list[Any] | None:
     return page.items if len(page.items) >= 2 else None
 
 
-async def test_h3_parallel_steps_keep_their_positions_and_h8_a_sleep_survives_its_process(make_app: MakeApp) -> None:
+async def test_h3_parallel_steps_keep_their_positions_and_h8_a_sleep_survives_its_process(url: str) -> None:
     done: list[str] = []
+    clock = ManualClock()
 
-    def declare(app: Duly) -> Duly:
+    def declare(app: Duly) -> None:
         async def work(name: str) -> str:
             done.append(name)
             return name
@@ -96,13 +99,13 @@ async def test_h3_parallel_steps_keep_their_positions_and_h8_a_sleep_survives_it
             await ctx.sleep(seconds=1)
             return [*both, ctx.now().isoformat(), ctx.random(), ctx.uuid()]
 
-        return app
-
-    async with declare(make_app()) as first:
+    async with living(url, clock, declare) as first:
         run = await first.workflows.start("fan")
-        await until(lambda: suspended(first, run.id))
-    async with declare(make_app()) as second:
-        end = await ended(second, run)
+        await clock.settle()
+        assert await suspended(first, run.id)
+    async with living(url, clock, declare) as second:
+        await clock.advance(seconds=1)
+        end = await looked_at(second, run)
     assert end.status is RunStatus.COMPLETED
     assert end.result[:2] == ["a1a2", "b1b2"]
     assert sorted(done) == ["a1", "a1a2", "b1", "b1b2"]
@@ -343,7 +346,7 @@ async def test_h13_continue_as_new_starts_with_a_clean_record(app: Duly) -> None
     async with app:
         run = await ended(app, await app.workflows.start("loop", 2))
         assert run.status is RunStatus.COMPLETED
-        last = await app.runs.wait(run.result["continuedAs"], timeout=20)
+        last = await app.runs.wait(run.result["continuedAs"], timeout=PATIENCE)
         assert last.result == 3
         assert [step.name for step in await app.workflows.steps(last.id)] == ["1", "work"]
 
@@ -606,7 +609,7 @@ async def test_i8_a_workflow_that_takes_too_long_ends_with_all_below_it(app: Dul
     async def below(ctx: WorkflowContext) -> None:
         await ctx.sleep(days=1)
 
-    @app.workflow("endless", execution_timeout=0.3)
+    @app.workflow("endless", execution_timeout=1)
     async def endless(ctx: WorkflowContext) -> None:
         ctx.start_child("below")
         await ctx.child("below")
@@ -614,7 +617,7 @@ async def test_i8_a_workflow_that_takes_too_long_ends_with_all_below_it(app: Dul
     async with app:
         end = await ended(app, await app.workflows.start("endless"))
         assert (end.status, end.reason) == (RunStatus.CANCELLED, "execution_timeout")
-        assert "took longer than its timeout of 0.3 s" in (end.error_message or "")
+        assert "took longer than its timeout of 1 s" in (end.error_message or "")
         children = [await ended(app, one) for one in (await app.runs.list(workflow="below")).items]
     assert [child.status for child in children] == [RunStatus.CANCELLED] * 2
 
