@@ -20,8 +20,6 @@ from .clock import Instant, ManualClock
 
 DAY = 86_400.0
 MEMORY = "sqlite:///:memory:"
-_HEARD = 0.002
-"""Real seconds in which the event loop has heard of what ended in a thread."""
 
 
 def travel_settings(settings: Settings | None = None) -> Settings:
@@ -80,7 +78,11 @@ class WatchedThreads(Threads):
 
 
 class _WatchedExecutor(ThreadPoolExecutor):
-    """What ``asyncio.to_thread`` uses; the clock stands still while it is at work."""
+    """What ``asyncio.to_thread`` uses; the clock stands still while it is at work.
+
+    The work has ended when the event loop has heard of it: in one callback with the one by which asyncio tells the
+    loop, so that no thread that is put off between the two lets the clock go on too early.
+    """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, clock: ManualClock) -> None:
         super().__init__(thread_name_prefix="duly-travel")
@@ -91,12 +93,21 @@ class _WatchedExecutor(ThreadPoolExecutor):
         work = self._clock.working()
         work.__enter__()
         future = super().submit(function, *args, **kwargs)
-        future.add_done_callback(lambda _: self._ended(work))
+
+        def add_asyncios(fn: Callable[[Future[Any]], object]) -> None:
+            del future.add_done_callback
+            future.add_done_callback(lambda done: self._tell(fn, done, work))
+
+        future.add_done_callback = add_asyncios  # type: ignore[method-assign]
         return future
 
-    def _ended(self, work: AbstractContextManager[None]) -> None:
-        later = lambda: self._event_loop.call_later(_HEARD, work.__exit__, None, None, None)
-        self._event_loop.call_soon_threadsafe(later)
+    def _tell(
+        self, tell: Callable[[Future[Any]], object], done: Future[Any], work: AbstractContextManager[None]
+    ) -> None:
+        try:
+            tell(done)
+        finally:
+            self._event_loop.call_soon_threadsafe(work.__exit__, None, None, None)
 
 
 class _Waker(Observer):

@@ -205,7 +205,7 @@ async def _send(place: Place, messages: Sequence[Message]) -> list[Verdict]:
         await target.close()
 
 
-async def until_confirmed(target: Target, messages: Sequence[Message], tries: int = 20) -> bool:
+async def until_confirmed(target: Target, messages: Sequence[Message], tries: int = 300) -> bool:
     """Send until it is confirmed: a server that has just started may want a moment."""
     for _ in range(tries):
         if list(await target.send(messages)) == [Confirmed()] * len(messages):
