@@ -19,6 +19,8 @@ from duly.testing import ManualClock
 from duly.testing.contract import TABLES, Trial, Worker
 from tests.stores import ModelSubject, Subject, open_subject
 
+pytestmark = pytest.mark.timeout(300)
+
 SIDE_BY_SIDE = 4
 MANY = 2000
 

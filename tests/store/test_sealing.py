@@ -16,6 +16,7 @@ from duly.core.sealed import read_keys
 from duly.runtime.chance import Chance
 from duly.store.resealing import PLACES
 from duly.store.sealing import READ, WRITTEN, Ring
+from tests.app.conftest import PATIENCE
 from tests.store.sealing import KEY_A, KEY_B, OTHER_A, QUERIES, answered_columns, change, everything_in
 
 SEALED_COLUMNS = {name for place in PLACES.values() for name in place.sealed}
@@ -59,13 +60,13 @@ async def fill(app: Duly) -> Sequence[str]:
     flow = await app.workflows.start("order", {"word": "marzipan-input"})
     await app.workflows.signal(flow.id, "go", "marzipan-signal")
     for one in (run, fired, flow):
-        await app.runs.wait(one.id, timeout=30)
+        await app.runs.wait(one.id, timeout=PATIENCE)
     await app.webhooks.create("https://example.com/hook", events=["run.failed"])
     return [run.id, fired.id, flow.id]
 
 
 async def check(app: Duly, ids: Sequence[str]) -> None:
-    run, fired, flow = [await app.runs.wait(id, timeout=30) for id in ids]
+    run, fired, flow = [await app.runs.wait(id, timeout=PATIENCE) for id in ids]
     assert (run.payload, run.result) == ({"word": "marzipan-run"}, {"said": "marzipan-run-result"})
     assert (fired.payload, fired.result) == ({"word": "marzipan-edited"}, {"said": "marzipan-edited-result"})
     assert (flow.payload, flow.result) == ({"word": "marzipan-input"}, "marzipan-input-marzipan-signal")
@@ -118,9 +119,9 @@ async def test_a_value_that_was_moved_or_damaged_fails_alone_and_says_so(url: st
     other = f"(SELECT payload FROM duly_runs WHERE id = '{moved.id}')"
     change(url, f"UPDATE duly_runs SET payload = {other} WHERE id = '{stolen.id}'")
     async with app_on(url, KEY_A) as app:
-        assert (await app.runs.wait(good.id, timeout=30)).result == {"said": "good-result"}
-        assert (await app.runs.wait(moved.id, timeout=30)).result == {"said": "mine-result"}
-        failed = await app.runs.wait(stolen.id, timeout=30)
+        assert (await app.runs.wait(good.id, timeout=PATIENCE)).result == {"said": "good-result"}
+        assert (await app.runs.wait(moved.id, timeout=PATIENCE)).result == {"said": "mine-result"}
+        failed = await app.runs.wait(stolen.id, timeout=PATIENCE)
         assert failed.status == "failed"
         assert str(failed.error_message).startswith("PayloadUnreadable: a stored value is sealed with key 'a'")
         with pytest.raises(PayloadUnreadable):

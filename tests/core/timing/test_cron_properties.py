@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from duly.core.timing import Cron
@@ -100,7 +100,8 @@ def test_walking_forth_and_back_meets_the_same_fires(question):
     assert len(set(forth)) == 6
 
 
-@settings(max_examples=150)
+# Most zones change their clocks in few of these years: fifty that do not may well come before the tenth that does.
+@settings(max_examples=150, suppress_health_check=[HealthCheck.filter_too_much])
 @given(st.sampled_from(ZONES), st.integers(1971, 2045), st.integers(0, 23), st.integers(0, 59))
 def test_a_daily_time_fires_once_on_every_local_day(zone, year, hour, minute):
     assume(zone != "UTC" and changes(zone, year))

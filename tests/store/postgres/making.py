@@ -13,11 +13,14 @@ from duly.core.schedule import Definition, Facts, Schedule, Target, TargetKind
 from duly.core.timing import Every
 from duly.runtime.chance import Chance
 from duly.runtime.clock import SystemClock
+from duly.store.postgres.limits import Limits
 from duly.store.sql import SqlStore
 from duly.store.values import Instance, NewRequest, NewSchedule, Settlement
 
 RULES = FireRules()
 JOB = "send"
+PATIENT = Limits(connect=60, statement=60, lock=60, idle=60, operation=90)
+"""For tests that are not about limits: only something that hangs takes so long, also on a busy machine."""
 _chance = Chance()
 
 

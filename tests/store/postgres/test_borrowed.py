@@ -1,6 +1,7 @@
 """Programs on the caller's connection live and die with the caller's transaction."""
 
 import sqlite3  # a connection that must be refused
+from contextlib import closing
 
 import psycopg
 import pytest
@@ -48,8 +49,11 @@ async def test_the_callers_rows_and_cursors_do_not_matter(store: SqlStore, fresh
 
 
 async def test_another_kind_of_connection_is_refused_by_name(store: SqlStore):
-    with pytest.raises(ValidationFailed, match=r"sqlite3\.Connection; expected a psycopg 3 Connection"):
-        await store.enqueue([new_request()], connection=sqlite3.connect(":memory:"))
+    with (
+        closing(sqlite3.connect(":memory:")) as connection,
+        pytest.raises(ValidationFailed, match=r"sqlite3\.Connection; expected a psycopg 3 Connection"),
+    ):
+        await store.enqueue([new_request()], connection=connection)
 
 
 async def test_a_failure_is_ours_and_the_transaction_stays_the_callers(store: SqlStore, fresh_postgres: str):

@@ -23,7 +23,7 @@ async def read(app: Duly, after: int) -> list[tuple[int | None, str | None]]:
 
 
 async def test_one_that_commits_late_is_read_after_those_that_came_before(app: Duly, fresh_postgres: str) -> None:
-    await app._store.watch_events(lease_ms=60_000)
+    await app._store.watch_events(lease_ms=600_000)
     async with await psycopg.AsyncConnection.connect(fresh_postgres) as connection:
         await app.schedules.create("slow", Every("1h"), job="x", connection=connection)
         await app.schedules.create("quick", Every("1h"), job="x", metadata={"tenant_id": "other"})
@@ -33,7 +33,7 @@ async def test_one_that_commits_late_is_read_after_those_that_came_before(app: D
 
 
 async def test_one_that_is_rolled_back_was_never_told(app: Duly, fresh_postgres: str) -> None:
-    await app._store.watch_events(lease_ms=60_000)
+    await app._store.watch_events(lease_ms=600_000)
     async with await psycopg.AsyncConnection.connect(fresh_postgres) as connection:
         await app.schedules.create("gone", Every("1h"), job="x", connection=connection)
         await connection.rollback()

@@ -16,7 +16,8 @@ NEXT = max(texts.load_migrations()) + 1
 OPEN = """
 import sys
 from duly.store.postgres.driver import PostgresDriver
-driver = PostgresDriver(sys.argv[1])
+from duly.store.postgres.limits import Limits
+driver = PostgresDriver(sys.argv[1], limits=Limits(connect=60))
 print("ready", flush=True)
 sys.stdin.readline()
 driver.open_sync()
@@ -38,6 +39,7 @@ async def open_store(url: str, *, migrate: bool = False) -> None:
 
 
 @pytest.mark.processes
+@pytest.mark.timeout(300)
 def test_ten_processes_set_up_one_empty_database(fresh_postgres: str):
     started = [
         subprocess.Popen(

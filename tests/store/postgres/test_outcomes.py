@@ -11,6 +11,7 @@ from duly.core.errors import DulyError, KeyInUse, OutcomeUnknown, StoreError, St
 from duly.core.run import RunStatus
 from duly.core.schedule import Schedule
 from duly.runtime.chance import Chance
+from duly.runtime.clock import SystemClock
 from duly.store.postgres import postgres_store
 from duly.store.postgres.driver import PostgresDriver
 from duly.store.postgres.limits import Limits
@@ -19,6 +20,7 @@ from duly.store.sql import SqlStore
 from duly.store.statements import Program, query
 from tests.app.conftest import until
 from tests.store.postgres.making import (
+    PATIENT,
     RULES,
     SetClock,
     ask,
@@ -38,7 +40,7 @@ HOUR = 3_600_000
 @pytest.fixture
 async def store(proxy: Proxy, clock: SetClock) -> AsyncIterator[SqlStore]:
     """A store behind the proxy."""
-    store = postgres_store(proxy.url, clock=clock, limits=Limits(operation=20))
+    store = postgres_store(proxy.url, clock=clock, limits=PATIENT)
     await store.open()
     yield store
     await store.close()
@@ -234,7 +236,7 @@ async def hasty(proxy: Proxy, clock: SetClock) -> AsyncIterator[SqlStore]:
 
 async def test_a_server_that_falls_silent_ends_the_call_within_its_limit(hasty: SqlStore, proxy: Proxy):
     proxy.set(Fault.SWALLOW_ALL)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(40):
         with pytest.raises(StoreUnavailable, match=r"within 0\.3 s; nothing was done"):
             await hasty.now()
         # Connections that are left may be just as dead: the next call opens its own, and that too has an end.
@@ -242,13 +244,32 @@ async def test_a_server_that_falls_silent_ends_the_call_within_its_limit(hasty: 
             await hasty.now()
 
 
-async def test_silence_after_the_commit_was_sent_is_unknown(hasty: SqlStore, proxy: Proxy, fresh_postgres: str):
+class Ahead(SystemClock):
+    """A real clock that can be set forward, so that a limit is reached when a test says so."""
+
+    by = 0.0
+
+    def steady(self) -> float:
+        return super().steady() + self.by
+
+
+async def test_silence_after_the_commit_was_sent_is_unknown(
+    store: SqlStore, proxy: Proxy, fresh_postgres: str, monkeypatch: pytest.MonkeyPatch
+):
+    assert isinstance(store.driver, PostgresDriver)
+    watchdog, clock = store.driver._transactions._watchdog, Ahead()
+    monkeypatch.setattr(watchdog, "_clock", clock)
     request = new_request()
     proxy.set(Fault.SWALLOW)
-    async with asyncio.timeout(20):
+    enqueuing = asyncio.create_task(store.enqueue([request]))
+    await until(lambda: proxy.met)
+    clock.by = PATIENT.operation
+    with watchdog._changed:
+        watchdog._changed.notify()
+    async with asyncio.timeout(40):
         with pytest.raises(OutcomeUnknown):
-            await hasty.enqueue([request])
-    await hasty.enqueue([request])
+            await enqueuing
+    await store.enqueue([request])
     assert ask(fresh_postgres, "SELECT count(*) FROM duly_runs") == [1]
 
 

@@ -62,11 +62,15 @@ class Gate:
     def open(self) -> None:
         self._opened.set()
 
+    def wait(self) -> None:
+        """Wait until somebody is in the gate."""
+        assert self._entered.wait(30)
+
     async def enter(self, call: Callable[[Transaction[None]], Any]) -> "asyncio.Task[None]":
         """Start a call that waits in the gate; answer when it is in."""
         task: asyncio.Task[None] = asyncio.ensure_future(call(self.transaction))
         await turn()
-        assert await asyncio.to_thread(self._entered.wait, 30)
+        await asyncio.to_thread(self.wait)
         return task
 
 

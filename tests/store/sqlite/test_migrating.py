@@ -51,6 +51,7 @@ def test_the_files_of_the_schema_are_counted_without_a_double(dialect: str) -> N
 
 
 @pytest.mark.processes
+@pytest.mark.timeout(300)
 def test_ten_processes_that_start_at_once_set_up_one_schema(path: Path) -> None:
     processes = [
         subprocess.Popen(

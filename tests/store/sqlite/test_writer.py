@@ -5,12 +5,14 @@ import os
 import shutil
 import threading
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
 
 from duly.core.errors import OutcomeUnknown, RunActive, StoreError, StoreUnavailable
 from duly.store.sqlite import SqliteDriver
+from duly.store.sqlite.calls import Call
 from duly.store.sqlite.writer import Writer
 from tests.store.sqlite.conftest import Opener
 from tests.store.sqlite.making import Gate, add, add_then_raise, add_what_is_refused, nothing, slots, turn
@@ -125,9 +127,26 @@ async def test_a_lock_held_by_another_is_an_unavailable_store(opener: Opener, pa
     assert await driver.write(add("t")) == 1
 
 
-async def test_a_call_that_does_not_get_its_turn_in_time_is_certain_not_to_run(opener: Opener) -> None:
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
+    """A gate in which the time of calls begins to run, however long the writer's thread takes to come there."""
+    gate, wait, wait_sync = Gate(), Call.wait, Call.wait_sync
+
+    async def wait_in_the_gate(call: Call[Any], limit: float) -> Any:
+        await asyncio.to_thread(gate.wait)
+        return await wait(call, limit)
+
+    def wait_in_the_gate_sync(call: Call[Any], limit: float) -> Any:
+        gate.wait()
+        return wait_sync(call, limit)
+
+    monkeypatch.setattr(Call, "wait", wait_in_the_gate)
+    monkeypatch.setattr(Call, "wait_sync", wait_in_the_gate_sync)
+    return gate
+
+
+async def test_a_call_that_does_not_get_its_turn_in_time_is_certain_not_to_run(opener: Opener, gate: Gate) -> None:
     driver = await opener(time_limit=0.05)
-    gate = Gate()
     first = await gate.enter(lambda transaction: asyncio.to_thread(_shrug, driver, transaction))
     with pytest.raises(StoreUnavailable, match="nothing was done"):
         await driver.write(add("late"))
@@ -145,9 +164,8 @@ def _shrug(driver: SqliteDriver, transaction) -> None:
         driver.write_sync(transaction)
 
 
-async def test_a_write_that_takes_too_long_has_an_unknown_outcome(opener: Opener) -> None:
+async def test_a_write_that_takes_too_long_has_an_unknown_outcome(opener: Opener, gate: Gate) -> None:
     driver = await opener(time_limit=0.05)
-    gate = Gate()
     call = await gate.enter(driver.write)
     with pytest.raises(OutcomeUnknown, match="may still be done"):
         await call
