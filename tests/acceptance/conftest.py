@@ -1,5 +1,6 @@
 """What the acceptance tests share: both stores, the command line in this process, and a view of all rows."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from click.testing import CliRunner, Result
 
 from duly.cli import main
 from duly.testing.contract import TABLES, Dump, sorted_rows
+from tests.cli.conftest import OURS
 from tests.databases import ready_file
 from tests.engine.conftest import clock, lab
 from tests.stores import select_sql
@@ -28,9 +30,13 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def duly(url: str) -> Duly:
-    """Run ``duly`` on the store of the test, in this process."""
+def duly(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Duly:
+    """Run ``duly`` on the store of the test, in this process; what the tester has set does not matter."""
     runner = CliRunner()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/nonexistent")
+    for name in [name for name in os.environ if name.startswith(OURS) and not name.startswith("DULY_TEST")]:
+        monkeypatch.delenv(name)
 
     def run(*arguments: str) -> Result:
         return runner.invoke(main, list(arguments), env={"DULY_DATABASE_URL": url}, prog_name="duly")

@@ -5,6 +5,15 @@ from collections.abc import Iterator
 import pytest
 
 from tests.conftest import need
+from tests.targets.limits import be_as_shipped, be_patient
+
+
+@pytest.fixture(autouse=True)
+def patience() -> Iterator[None]:
+    """Let no target give up on a server that is only slow."""
+    be_patient()
+    yield
+    be_as_shipped()
 
 
 @pytest.fixture(scope="session")

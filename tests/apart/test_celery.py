@@ -121,6 +121,7 @@ def worker(redis_url: str) -> Iterator[None]:
         process.kill()
 
 
+@pytest.mark.timeout(300)
 async def test_a_celery_worker_executes_a_scheduled_task_once_per_window(worker: None, redis_url: str, tmp_path: Path):
     """duly in the place of beat: the worker knows nothing of it, and each window is one task with the run's id."""
     app = Duly(f"sqlite:///{tmp_path}/duly.db", targets={"celery": f"celery+{redis_url}"})

@@ -18,6 +18,7 @@ from duly.targets.registering import make_target
 from duly.targets.sqs import SqsTarget, _batches
 from duly.targets.target import Confirmed, Refused, TryAgain
 from duly.testing.contract.target import Received, TestTarget, TestTargetAway, message
+from tests.targets.limits import be_as_shipped, be_patient
 from tests.targets.relay import Relay
 
 __all__ = ["TestTarget", "TestTargetAway"]
@@ -62,10 +63,12 @@ class SqsPlace:
                     await client.delete_message(QueueUrl=url, ReceiptHandle=one["ReceiptHandle"])
 
     async def stop(self) -> None:
+        be_as_shipped()
         await self.relay.stop()
 
     async def start(self) -> None:
         await self.relay.start()
+        be_patient()
 
     @asynccontextmanager
     async def _client(self) -> AsyncIterator[Any]:

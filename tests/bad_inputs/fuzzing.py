@@ -72,11 +72,11 @@ def fuzz(folder: Path, url: str, *, seed: int, max_examples: int, phases: str) -
 def _ask(folder: Path, url: str, key: str, *chosen: str) -> "subprocess.CompletedProcess[str]":
     command = [str(Path(sys.executable).with_name("st")), "run", f"{url}/openapi.json"]
     checks = ["--checks", "all", "--exclude-checks", LEFT_OUT, "--suppress-health-check", "all", "--warnings", "off"]
-    who = ["--header", f"Authorization: Bearer {key}"]
+    who = ["--header", f"Authorization: Bearer {key}", "--request-timeout", "60"]
     return subprocess.run(
         [*command, *who, *checks, "--continue-on-failure", "--no-color", *chosen],
         cwd=folder,
-        env=environment(),
+        env=environment(PYTHONHASHSEED="0"),  # a seed repeats a run only with it
         capture_output=True,
         text=True,
         check=False,

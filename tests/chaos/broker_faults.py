@@ -84,7 +84,7 @@ async def ended(trial: Trial) -> list[tuple[str, Run]]:
     """Every run that was fired, with its schedule's key; those that did not end well are findings."""
     found: list[tuple[str, Run]] = []
     for key in trial.delivering:
-        await trial.client.schedules.pause(key)
+        await trial.patiently(partial(trial.client.schedules.pause, key))
     for key in trial.delivering:
         runs = await trial.wait_for(partial(trial._settled, key), f"the runs of {key} to end")
         found += [(key, run) for run in runs if run.status is not RunStatus.SKIPPED]

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import aio_pika
 import nats
-from nats.js.api import DiscardPolicy, StreamConfig
+from nats.js.api import ConsumerConfig, DiscardPolicy, StreamConfig
 from redis.asyncio import Redis
 
 from tests.broker_servers import RabbitServer, nats_server, rabbitmq_server
@@ -20,6 +20,9 @@ from tests.store.postgres.proxy import Proxy
 
 OUT = "out"
 """The target's name, and that of its stream or queue."""
+
+PATIENCE = 60.0
+"""Seconds that only a broker which hangs takes to answer."""
 
 Came = tuple[str, bytes]
 """The id and the body of a message."""
@@ -102,7 +105,7 @@ class RabbitBroker(Broker):
             connection = await stack.enter_async_context(await aio_pika.connect(self.server.url))
             queue = await (await connection.channel()).get_queue(name)
             found: list[Came] = []
-            while (one := await queue.get(fail=False, timeout=10)) is not None:
+            while (one := await queue.get(fail=False, timeout=PATIENCE)) is not None:
                 found.append((one.message_id or "", one.body))
             return found  # given back to the queue when the connection ends
 
@@ -117,23 +120,25 @@ class NatsBroker(Broker):
 
     async def prepare(self) -> None:
         async with await nats.connect(self.server.url) as client:
-            await client.jetstream().add_stream(self.config())
+            await client.jetstream(timeout=PATIENCE).add_stream(self.config())
 
     async def change(self, **words: Any) -> None:
         async with await nats.connect(self.server.url) as client:
-            await client.jetstream().update_stream(self.config(**words))
+            await client.jetstream(timeout=PATIENCE).update_stream(self.config(**words))
 
     def config(self, **words: Any) -> StreamConfig:
         return StreamConfig("OUT", subjects=[OUT], discard=DiscardPolicy.NEW, **words)
 
     async def received(self) -> list[Came]:
         async with await nats.connect(self.server.url) as client:
-            stream = client.jetstream()
+            stream = client.jetstream(timeout=PATIENCE)
             waiting = (await stream.stream_info("OUT")).state.messages
-            reader = await stream.pull_subscribe(OUT, stream="OUT")
+            # Nothing is acknowledged, and nothing may come a second time while the rest is read.
+            all_at_leisure = ConsumerConfig(ack_wait=3600, max_ack_pending=-1, inactive_threshold=3600)
+            reader = await stream.pull_subscribe(OUT, stream="OUT", config=all_at_leisure)
             found: list[Came] = []
             while len(found) < waiting:
-                came = await reader.fetch(min(500, waiting - len(found)), timeout=10)
+                came = await reader.fetch(min(500, waiting - len(found)), timeout=PATIENCE)
                 found += [((one.headers or {})["Nats-Msg-Id"], one.data) for one in came]
             return found
 

@@ -20,10 +20,19 @@ from typing import Any
 import duly
 from duly import Duly, Retry, RunContext
 from duly.core.errors import OutcomeUnknown, StoreUnavailable
+from duly.core.run import Claim
+from duly.runtime.events import Observer
 from duly.store.statements import Program, T, Transaction
 from tests.processes.instance import PLAN, make_app, note, note_run
 
 PATIENT = Retry(max_attempts=50, backoff="fixed", delay=0.2, jitter=0.5)
+
+
+class Taking(Observer):
+    """Tells when an attempt is taken up: its handler begins a little later, or much later in a process that freezes."""
+
+    def attempt_started(self, claim: Claim) -> None:
+        note("taken", run=claim.id, fence=claim.fence)
 
 
 def gather(run_id: str) -> str:
@@ -189,6 +198,7 @@ _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 if __name__ == "__main__":
     ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)  # a driver that was killed leaves nobody behind
     app = make_app()
+    app._observers.add(Taking())
     add_jobs(app)
     if PLAN.get("point"):
         lie_in_wait(app, PLAN["point"], PLAN.get("how", "kill"))

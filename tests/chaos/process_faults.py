@@ -8,9 +8,11 @@ import resource
 import signal
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from duly import RunStatus
+from duly.core.errors import DulyError
 from tests.chaos.needs import cgroup
 from tests.chaos.trial import LEASE, REST_WITHIN, Trial
 
@@ -137,11 +139,11 @@ async def freeze_one(trial: Trial) -> None:
     trial.fleet.book.note("nemesis", what=f"SIGSTOP {name} for {leases} leases")
     trial.fleet.signal(name, signal.SIGSTOP)
     stopped_at = time.time()
-    if leases is None:
+    if leases is None and not await asyncio.to_thread(trial.is_locked):
         mine = trial.at_work(pid) & {run.id for run in runs}
         await trial.taken_over(mine, stopped_at, pid, least=min(1, len(mine)))
     else:
-        await trial.pause(leases * LEASE)
+        await trial.pause((leases or 1) * LEASE)
     trial.fleet.signal(name, signal.SIGCONT)
 
 
@@ -166,7 +168,8 @@ async def freeze_at_point(trial: Trial) -> None:
     await trial.ask(9, "nap", seconds=0.5)
     frozen = trial.fleet.start(name := trial.new_name("frozen"), **trial.plan_of(""), point=point, how="stop")
     await _work_until(trial, lambda: _stopped(frozen.pid), f"the instance to freeze {point}")
-    if trial.sqlite and point.startswith("before"):  # it holds the file's lock: nobody can do anything until it wakes
+    # With the file's lock in its hands, or in those of its writer's thread, nobody can do anything until it wakes.
+    if (trial.sqlite and point.startswith("before")) or await asyncio.to_thread(trial.is_locked):
         await trial.pause(LEASE + 1)
     else:
         await trial.wait_for(lambda: _gone(trial, frozen.pid), "the others to declare it dead")
@@ -182,7 +185,9 @@ def _stopped(pid: int) -> bool:
 
 
 async def _gone(trial: Trial, pid: int) -> bool:
-    return pid not in {instance.pid for instance in await trial.client._store.list_instances()}
+    with suppress(DulyError):
+        return pid not in {instance.pid for instance in await trial.client._store.list_instances()}
+    return False
 
 
 async def block_loop(trial: Trial) -> None:

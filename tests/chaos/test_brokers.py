@@ -9,7 +9,7 @@ from tests.chaos.rows import ROWS
 from tests.conftest import need
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("id", ["B04", "B05"])
 async def test_a_broker_that_is_killed_while_it_is_sent_to_has_every_message_in_the_end(id: str) -> None:
     (row,) = (row for row in ROWS if row.id == id)

@@ -11,12 +11,12 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import apsw
 
@@ -41,6 +41,8 @@ REST_WITHIN = 300.0
 MANY = 500
 
 NAMES = ("a", "b", "c")
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,6 +174,17 @@ class Trial:
     async def wait_for(self, condition: Callable[[], Any], what: str) -> Any:
         return await until(condition, self.fleet, what, within=REST_WITHIN)
 
+    async def patiently(self, ask: Callable[[], Awaitable[Answer]]) -> Answer:
+        """What a call answers that may be made twice; a store that is busy is asked again."""
+        give_up_at = time.monotonic() + REST_WITHIN
+        while True:
+            try:
+                return await ask()
+            except StoreError:
+                if time.monotonic() > give_up_at:
+                    raise
+            await asyncio.sleep(0.2)
+
     async def make_schedules(self) -> None:
         for key, rule, options in SCHEDULES:
             timing = Cron(rule.cron) if rule.of_minute else Every(seconds=rule.step)
@@ -272,17 +285,17 @@ class Trial:
         flows: list[Run] = []
         runs: list[Run] = []
         for key in self.expected:
-            await self.client.schedules.pause(key)
+            await self.patiently(partial(self.client.schedules.pause, key))
         for key, expected in self.expected.items():
             mine = await self.wait_for(partial(self._settled, key), f"the runs of {key} to end")
             expected.end(max(round(run.scheduled_at.timestamp() * 1000) for run in mine))
             self.figures.add(judge_schedule(expected, mine, self.fleet.ledger("start"), leapt=self.setting.leaps))
-            whole = [await self.client.runs.get(run.id) for run in mine if key in TELLING]  # a list has no results
+            whole = [await self._get(run.id) for run in mine if key in TELLING]  # a list has no results
             runs += [run for run in whole if run is not None] if key in TELLING else mine
             flows += [run for run in whole if run is not None] if key == "flow" else []
         asked: list[Run | None] = []
         for start in range(0, len(self.asked), 50):
-            asked += await asyncio.gather(*(self.client.runs.get(run.id) for run in self.asked[start : start + 50]))
+            asked += await asyncio.gather(*(self._get(run.id) for run in self.asked[start : start + 50]))
         runs += [run for run in asked if run is not None]
         self.figures.remarks["acknowledged and lost"] = asked.count(None)
         lines = self.fleet.ledger()
@@ -298,6 +311,9 @@ class Trial:
         self.figures.findings += [] if self.setting.may_lose else judge_steps(flows, lines)
         self.figures.findings += await self._audited() + self._checked()
 
+    async def _get(self, run_id: str) -> Run | None:
+        return await self.patiently(partial(self.client.runs.get, run_id))
+
     async def _settled(self, key: str) -> list[Run] | None:
         with suppress(DulyError):
             runs = [run async for run in self.client.runs.iterate(schedule=key, limit=200)]
@@ -308,9 +324,23 @@ class Trial:
         """I15: the product's own audit finds nothing; how late windows were is the row's own figure."""
         if self.setting.leaps:
             return []
-        audit = await self.client.audit(late=31_536_000)
+        audit = await self.patiently(partial(self.client.audit, late=31_536_000))
         findings = [found for found in audit.findings if found.key not in self.unaudited]
         return [f"audit: {found.window_key} {found.fault}: {found.detail}" for found in findings]
+
+    def is_locked(self) -> bool:
+        """Whether somebody who stands still holds the file's lock: others give it back within moments."""
+        if not self.sqlite:
+            return False
+        connection = apsw.Connection(self.fleet.url.removeprefix("sqlite:///"))
+        connection.set_busy_timeout(10_000)
+        try:
+            connection.execute("BEGIN IMMEDIATE; ROLLBACK")
+        except apsw.BusyError:
+            return True
+        finally:
+            connection.close()
+        return False
 
     def _checked(self) -> list[str]:
         if not self.sqlite:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from duly import Duly, Every, Retry, Run, RunStatus, Settings
@@ -69,7 +70,7 @@ async def _ended(trial: Trial, keys: list[str]) -> list[Run]:
     """Pause the schedules; their runs, when all have ended. What waits for its next try has time for it."""
     found: list[Run] = []
     for key in keys:
-        await trial.client.schedules.pause(key)
+        await trial.patiently(partial(trial.client.schedules.pause, key))
     for key in keys:
         runs: list[Run] | None = None
         give_up_at = time.monotonic() + 900

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from duly import Every
 from duly.core.outside import handler_of_target
 from duly.targets.delivering import Deliverer, Surroundings
 from duly.testing import ManualClock, Watched
@@ -12,8 +13,12 @@ from tests.conftest import need
 from tests.engine.conftest import clock, lab
 from tests.engine.lab import Lab, Recorder
 from tests.servers import Server, redis_server
+from tests.targets.limits import be_as_shipped, be_patient
 
 __all__ = ["clock", "lab", "outside"]
+
+SELDOM = Every(days=3650)
+"""A timing whose next window is in December 2029: on a real clock nothing fires beside what a test triggers."""
 
 
 class Outside:
@@ -40,6 +45,14 @@ class Outside:
 
     async def _pause(self, ref: str, *, reason: str | None = None) -> None:
         self.paused.append((ref, reason))
+
+
+@pytest.fixture(autouse=True)
+def patience() -> Iterator[None]:
+    """Let no target give up on a server that is only slow."""
+    be_patient()
+    yield
+    be_as_shipped()
 
 
 @pytest.fixture(scope="session")

@@ -55,6 +55,7 @@ class Receiver:
     _server: asyncio.Server | None = None
     _port: int = 0
     _writers: set[asyncio.StreamWriter] = field(default_factory=set)
+    _serving: set[asyncio.Task[None]] = field(default_factory=set)
 
     @property
     def port(self) -> int:
@@ -74,11 +75,13 @@ class Receiver:
             for writer in list(self._writers):
                 writer.close()
             await self._server.wait_closed()
+            if self._serving:  # before Python 3.12 nobody waits for the connections
+                await asyncio.wait(self._serving, timeout=30)
             self._server = None
 
     async def until(self, count: int) -> list[Came]:
         """Wait until so many have come in."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while len(self.came) < count:
                 self.on_came.clear()
                 await self.on_came.wait()
@@ -87,6 +90,10 @@ class Receiver:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         self._writers.add(writer)
+        task = asyncio.current_task()
+        assert task is not None
+        self._serving.add(task)
+        task.add_done_callback(self._serving.discard)
         try:
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")

@@ -10,6 +10,7 @@ from duly.targets.registering import make_target
 from duly.targets.target import Target
 from duly.testing.contract.target import Received
 from tests.servers import Server
+from tests.targets.limits import be_as_shipped, be_patient
 
 
 class RedisPlace:
@@ -41,7 +42,9 @@ class RedisPlace:
         ]
 
     async def stop(self) -> None:
+        be_as_shipped()
         self.server.kill()
 
     async def start(self) -> None:
         self.server.start()
+        be_patient()

@@ -7,13 +7,15 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from duly import Duly, Every, Retry
+from duly import Duly, Retry, Settings
 from duly.api.application import application
 from tests.api.conftest import client_of, sqlite_url
-from tests.app.conftest import QUICK, until
+from tests.app.conftest import until
+from tests.targets.conftest import SELDOM
 from tests.targets.memory import Memory
 
 ASK = {"kind": "queue", "name": "mail", "expect": "ack"}
+SETTINGS = Settings(lease=60, heartbeat=0.5, poll=0.05, shutdown_timeout=2)
 AT_ONCE = Retry(max_attempts=2, backoff="fixed", delay=0, jitter=0)
 
 
@@ -24,9 +26,9 @@ def memory() -> Memory:
 
 @pytest.fixture
 async def app(tmp_path: Path, memory: Memory) -> AsyncIterator[Duly]:
-    app = Duly(sqlite_url(tmp_path), settings=QUICK, targets={"mail": memory.make()})
+    app = Duly(sqlite_url(tmp_path), settings=SETTINGS, targets={"mail": memory.make()})
     async with app:
-        await app.schedules.create("k", Every("1h"), target=ASK, retry=AT_ONCE, payload={"n": 1})
+        await app.schedules.create("k", SELDOM, target=ASK, retry=AT_ONCE, payload={"n": 1})
         yield app
 
 
@@ -114,7 +116,7 @@ async def test_what_cannot_be_taken_changes_nothing(
 async def test_a_receiver_that_never_answers_is_found_by_its_timeout(
     app: Duly, api: httpx2.AsyncClient, memory: Memory
 ) -> None:
-    await app.schedules.update("k", timeout=0.1, retry=Retry(max_attempts=1))
+    await app.schedules.update("k", timeout=3, retry=Retry(max_attempts=1))
     run = await app.schedules.trigger("k")
     ended = await app.runs.wait(run.id, timeout=30)
     assert (ended.status, ended.reason) == ("failed", "timeout")

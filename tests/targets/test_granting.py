@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from duly import Duly, Every, RunStatus
+from duly import Duly, RunStatus
 from duly.app.owning import Owning
 from duly.core.credential import Whose
 from duly.core.errors import ConfigurationError, ValidationFailed
 from duly.core.outside import EVERYBODYS, Grant
+from tests.targets.conftest import SELDOM
 from tests.targets.memory import Memory
 
 MAIL, FAX = ({"kind": "queue", "name": name} for name in ("mail", "fax"))
@@ -48,15 +49,15 @@ async def test_a_foreign_target_is_refused_in_the_words_of_one_that_is_not_there
         told = []
         for name in ("mail", "none"):
             with pytest.raises(ValidationFailed) as refused:
-                await of(app, "bob").schedules.create("k", Every("1h"), target={"kind": "queue", "name": name})
+                await of(app, "bob").schedules.create("k", SELDOM, target={"kind": "queue", "name": name})
             told.append(str(refused.value).replace(name, "NAME"))
         assert told[0] == told[1]
         assert "expected one of fax:" in told[0]
         assert await app.schedules.get("k") is None
-        await of(app, "bob").schedules.create("k", Every("1h"), target=FAX)
+        await of(app, "bob").schedules.create("k", SELDOM, target=FAX)
         with pytest.raises(ValidationFailed, match="no such target"):
             await of(app, "bob").schedules.update("k", target=MAIL)
-        await of(app, "ann").schedules.create("mine", Every("1h"), target=MAIL)
+        await of(app, "ann").schedules.create("mine", SELDOM, target=MAIL)
         with pytest.raises(ValidationFailed, match="no such target"):
             await app.schedules.update("mine", metadata={"owner_id": "bob"})
         assert (await app.schedules.update("mine", metadata={"owner_id": "ann"})).metadata["owner_id"] == "ann"
@@ -74,7 +75,7 @@ async def test_the_queue_of_a_foreign_target_is_not_there(tmp_path: Path) -> Non
 
 async def test_among_many_each_owner_is_asked_about_though_their_options_are_the_same(tmp_path: Path) -> None:
     async with made(tmp_path, Memory(), owners=["ann"]) as app:
-        wanted = [{"timing": Every("1h"), "target": MAIL, "metadata": {"owner_id": who}} for who in ("ann", "bob")]
+        wanted = [{"timing": SELDOM, "target": MAIL, "metadata": {"owner_id": who}} for who in ("ann", "bob")]
         with pytest.raises(ValidationFailed, match="no such target") as refused:
             await app.schedules.create_many(wanted)
         assert refused.value.details["item"] == 1
@@ -85,7 +86,7 @@ async def test_a_run_of_whom_the_target_is_not_any_more_fails_and_is_not_sent(tm
     mail = Memory()
     async with made(tmp_path, mail) as app:
         for key, owner in (("a", "ann"), ("b", "bob")):
-            await of(app, owner).schedules.create(key, Every("1h"), target={**MAIL, "format": "raw"})
+            await of(app, owner).schedules.create(key, SELDOM, target={**MAIL, "format": "raw"})
     async with made(tmp_path, mail, owners=["ann"]) as app:
         runs = [await app.runs.wait((await app.schedules.trigger(key)).id, timeout=30) for key in ("a", "b")]
     assert [run.status for run in runs] == [RunStatus.COMPLETED, RunStatus.FAILED]

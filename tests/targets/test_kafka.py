@@ -13,6 +13,7 @@ from duly.targets.registering import make_target
 from duly.targets.target import Confirmed, Refused, TryAgain
 from duly.testing.contract.target import Received, TestTarget, TestTargetAway, message
 from tests.broker_servers import KafkaCluster
+from tests.targets.limits import be_as_shipped, be_patient
 
 __all__ = ["TestTarget", "TestTargetAway"]
 
@@ -47,10 +48,15 @@ class KafkaPlace:
             await consumer.stop()
 
     async def stop(self) -> None:
+        be_as_shipped()
+        # A frozen server is found out by waiting; less of that is enough here.
+        for name, seconds in (("CONFIRM_WITHIN", 2.0), ("CONNECT_WITHIN", 1.0)):
+            setattr(kafka, name, seconds)
         self.cluster.pause()
 
     async def start(self) -> None:
         self.cluster.resume()
+        be_patient()
 
 
 def _header(record: ConsumerRecord, name: str) -> str:
@@ -58,10 +64,7 @@ def _header(record: ConsumerRecord, name: str) -> str:
 
 
 @pytest.fixture
-def place(kafka: KafkaCluster, monkeypatch: pytest.MonkeyPatch) -> KafkaPlace:
-    # A frozen server is found out by waiting; less of that is enough here.
-    monkeypatch.setattr("duly.targets.kafka.CONFIRM_WITHIN", 2.0)
-    monkeypatch.setattr("duly.targets.kafka.CONNECT_WITHIN", 1.0)
+def place(kafka: KafkaCluster) -> KafkaPlace:
     return KafkaPlace(kafka)
 
 

@@ -1,16 +1,17 @@
 """Targets by name: what an app knows, what it refuses, and what a schedule may say of its target."""
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from duly import Duly, Every, Retry
+from duly import Duly, Retry
 from duly.core.errors import ConfigurationError, ValidationFailed
 from duly.targets.delivering import DELIVERY_RETRY
 from tests.app.conftest import until
+from tests.targets.conftest import SELDOM
 from tests.targets.memory import Memory
 
 MAIL = {"kind": "queue", "name": "mail"}
@@ -30,15 +31,15 @@ async def app(tmp_path: Path, memory: Memory):
 
 async def test_an_unknown_name_is_refused_where_names_are_known(app: Duly) -> None:
     with pytest.raises(ValidationFailed, match=r"target.name is 'fax'.*expected one of mail") as caught:
-        await app.schedules.create("k", Every("1h"), target={"kind": "queue", "name": "fax"})
+        await app.schedules.create("k", SELDOM, target={"kind": "queue", "name": "fax"})
     assert caught.value.field == "target.name"
-    await app.schedules.create("k", Every("1h"), target=MAIL)
+    await app.schedules.create("k", SELDOM, target=MAIL)
     with pytest.raises(ValidationFailed, match=r"target\.name is 'fax'"):
         await app.schedules.update("k", target={"kind": "queue", "name": "fax"})
 
 
 async def test_a_trigger_a_backfill_and_a_redrive_are_delivered(app: Duly, memory: Memory) -> None:
-    schedule = await app.schedules.create("k", Every("1h"), target={**MAIL, "format": "raw"}, payload={"n": 1})
+    schedule = await app.schedules.create("k", SELDOM, target={**MAIL, "format": "raw"}, payload={"n": 1})
     run = await app.schedules.trigger("k", payload={"n": 2})
     assert (await app.runs.wait(run.id, timeout=30)).status == "completed"
     assert (memory.messages[0].id, memory.messages[0].body) == (run.id, b'{"n":2}')
@@ -52,22 +53,22 @@ async def test_a_trigger_a_backfill_and_a_redrive_are_delivered(app: Duly, memor
     await app.runs.redrive(dead.id)
     await until(lambda: len(memory.messages) == 2)
     assert memory.messages[1].id == dead.id
-    now = datetime.now(UTC)
-    await app.schedules.backfill("k", now - timedelta(hours=3), now - timedelta(hours=1), payload={"n": 3})
+    since, until_then = datetime(2009, 1, 1, tzinfo=UTC), datetime(2020, 1, 1, tzinfo=UTC)
+    await app.schedules.backfill("k", since, until_then, payload={"n": 3})
     await until(lambda: len(memory.messages) == 4)
     assert [message.body for message in memory.messages[2:]] == [b'{"n":3}'] * 2
 
 
 @pytest.mark.parametrize("payload", [[1, 2], "text", 7, None, {"run": 1, "self": 2}], ids=repr)
 async def test_a_payload_may_be_any_json(app: Duly, memory: Memory, payload: Any) -> None:
-    await app.schedules.create("k", Every("1h"), target={**MAIL, "format": "raw"}, payload=payload)
+    await app.schedules.create("k", SELDOM, target={**MAIL, "format": "raw"}, payload=payload)
     run = await app.schedules.trigger("k")
     assert (await app.runs.wait(run.id, timeout=30)).status == "completed"
     assert json.loads(memory.messages[0].body) == payload
 
 
 async def test_a_delivery_waits_in_the_queue_of_its_target_and_is_tried_for_hours(app: Duly) -> None:
-    made = await app.schedules.create("k", Every("1h"), target=MAIL)
+    made = await app.schedules.create("k", SELDOM, target=MAIL)
     assert (made.queue, made.retry) == ("target:mail", DELIVERY_RETRY)
     assert (await app.schedules.update("k", queue="target:mail", retry=Retry(max_attempts=2))).max_attempts == 2
     back = await app.schedules.update("k", target=None, job="work")
@@ -101,18 +102,18 @@ async def test_a_delivery_waits_in_the_queue_of_its_target_and_is_tried_for_hour
 )
 async def test_what_cannot_be_meant_is_refused(app: Duly, options: dict[str, Any], field: str) -> None:
     with pytest.raises(ValidationFailed) as caught:
-        await app.schedules.create("k", Every("1h"), **options)
+        await app.schedules.create("k", SELDOM, **options)
     assert caught.value.field == field
     assert await app.schedules.get("k") is None
 
 
 async def test_order_is_a_lane_unless_another_policy_was_chosen(app: Duly) -> None:
     ordered = {**MAIL, "ordered": True}
-    plain = await app.schedules.create("a", Every("1h"), target=ordered)
+    plain = await app.schedules.create("a", SELDOM, target=ordered)
     assert (plain.overlap, plain.max_concurrent, plain.max_queued) == ("allow", 1, 1000)
-    queue = await app.schedules.create("b", Every("1h"), target=ordered, overlap="queue", max_queued=5)
+    queue = await app.schedules.create("b", SELDOM, target=ordered, overlap="queue", max_queued=5)
     assert (queue.overlap, queue.max_concurrent, queue.max_queued) == ("queue", None, 5)
-    skip = await app.schedules.create("c", Every("1h"), target=ordered, overlap="skip")
+    skip = await app.schedules.create("c", SELDOM, target=ordered, overlap="skip")
     assert (skip.overlap, skip.max_concurrent) == ("skip", None)
 
 
@@ -125,4 +126,4 @@ def test_targets_that_are_none_are_refused_before_anything_runs(targets: Any) ->
 async def test_an_app_that_knows_no_targets_takes_any_name(tmp_path: Path) -> None:
     app = Duly(f"sqlite:////{str(tmp_path / 'duly.db').lstrip('/')}", roles=())
     async with app:
-        assert (await app.schedules.create("k", Every("1h"), target=MAIL)).queue == "target:mail"
+        assert (await app.schedules.create("k", SELDOM, target=MAIL)).queue == "target:mail"

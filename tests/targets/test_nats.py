@@ -9,7 +9,7 @@ import nats as driver
 import pytest
 import pytest_asyncio
 from nats.aio.msg import Msg
-from nats.js.api import DiscardPolicy, StreamConfig
+from nats.js.api import ConsumerConfig, DiscardPolicy, StreamConfig
 
 from duly.consuming.nats import NatsSource
 from duly.core.errors import ConfigurationError
@@ -20,6 +20,7 @@ from duly.testing.contract.target import Received, TestTarget, TestTargetAway, m
 from tests.servers import Server
 from tests.store.postgres.proxy import Fault, proxy_before
 from tests.targets.consuming import MakeSource, TestConsumer
+from tests.targets.limits import PATIENCE, be_as_shipped, be_patient
 
 __all__ = ["TestConsumer", "TestTarget", "TestTargetAway"]
 
@@ -42,7 +43,9 @@ class NatsPlace:
 
     async def make_stream(self, **words: Any) -> None:
         async with await driver.connect(self.server.url) as client:
-            await client.jetstream().add_stream(StreamConfig(self.stream, subjects=[self.subject], **words))
+            await client.jetstream(timeout=PATIENCE).add_stream(
+                StreamConfig(self.stream, subjects=[self.subject], **words)
+            )
 
     async def received(self) -> list[Received]:
         return [
@@ -53,19 +56,22 @@ class NatsPlace:
 
     async def messages(self) -> list[Msg]:
         async with await driver.connect(self.server.url) as client:
-            stream = client.jetstream()
-            reader = await stream.pull_subscribe(self.subject, stream=self.stream)
+            stream = client.jetstream(timeout=PATIENCE)
+            at_leisure = ConsumerConfig(ack_wait=3600, inactive_threshold=3600)
+            reader = await stream.pull_subscribe(self.subject, stream=self.stream, config=at_leisure)
             waiting = (await stream.stream_info(self.stream)).state.messages
             found: list[Msg] = []
             while len(found) < waiting:
-                found += await reader.fetch(waiting - len(found), timeout=5)
+                found += await reader.fetch(waiting - len(found), timeout=PATIENCE)
             return found
 
     async def stop(self) -> None:
+        be_as_shipped()
         self.server.kill()
 
     async def start(self) -> None:
         self.server.start()
+        be_patient()
 
 
 @pytest_asyncio.fixture
@@ -94,14 +100,15 @@ async def test_a_message_carries_its_ids_where_nats_has_a_place_for_them(place: 
 
 async def test_the_subject_is_the_type_of_the_message(nats: Server):
     async with await driver.connect(nats.url) as client:
-        await client.jetstream().add_stream(StreamConfig("ARRIVED", subjects=["schedule.>"]))
+        await client.jetstream(timeout=PATIENCE).add_stream(StreamConfig("ARRIVED", subjects=["schedule.>"]))
     target = NatsTarget("reports", nats.url)
     assert await target.send([message()]) == [Confirmed()]
     await target.close()
     async with await driver.connect(nats.url) as client:
-        kept = await client.jetstream().get_last_msg("ARRIVED", "schedule.reports.nightly.arrived")
+        stream = client.jetstream(timeout=PATIENCE)
+        kept = await stream.get_last_msg("ARRIVED", "schedule.reports.nightly.arrived")
         assert kept.data == message().body
-        await client.jetstream().delete_stream("ARRIVED")
+        await stream.delete_stream("ARRIVED")
 
 
 async def test_nats_itself_drops_what_it_has_had(place: NatsPlace):

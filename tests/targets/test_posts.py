@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from duly import Duly, Every, Retry, Settings
+from duly import Duly, Retry, Settings
 from duly.core.errors import DestinationNotAllowed, ValidationFailed
 from duly.core.signing import write_secret
+from tests.targets.conftest import SELDOM
 from tests.targets.receiving import Receiver, answer
 
 SECRET = write_secret(b"p" * 32)
@@ -33,7 +34,7 @@ async def app(tmp_path: Path) -> AsyncIterator[Duly]:
 async def create(app: Duly, url: str, **words: Any) -> Any:
     target = {"kind": "webhook", "url": url, "secret": SECRET, **words.pop("target", {})}
     return await app.schedules.create(
-        key="hook", timing=Every(days=1), target=target, payload={"user": 42}, retry=Retry(max_attempts=1), **words
+        key="hook", timing=SELDOM, target=target, payload={"user": 42}, retry=Retry(max_attempts=1), **words
     )
 
 

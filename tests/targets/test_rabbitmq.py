@@ -20,9 +20,12 @@ from duly.testing.contract.target import Received, TestTarget, TestTargetAway, m
 from tests.broker_servers import RabbitServer
 from tests.store.postgres.proxy import Fault, proxy_before
 from tests.targets.consuming import MakeSource, TestConsumer
+from tests.targets.limits import PATIENCE, be_as_shipped, be_patient
 from tests.targets.relay import Relay
 
 __all__ = ["TestConsumer", "TestTarget", "TestTargetAway"]
+
+pytestmark = pytest.mark.timeout(300)  # whoever comes first waits for RabbitMQ to start
 
 _numbers = itertools.count(1)
 
@@ -53,15 +56,17 @@ class RabbitPlace:
             except aio_pika.exceptions.ChannelNotFoundEntity:
                 return []  # nothing was ever sent
             found = []
-            while (one := await queue.get(fail=False, no_ack=False)) is not None:
+            while (one := await queue.get(fail=False, no_ack=False, timeout=PATIENCE)) is not None:
                 found.append(one)
             return found  # given back to the queue when the connection ends
 
     async def stop(self) -> None:
+        be_as_shipped()
         await self.relay.stop()
 
     async def start(self) -> None:
         await self.relay.start()
+        be_patient()
 
 
 @pytest_asyncio.fixture
@@ -129,7 +134,7 @@ async def test_a_declared_exchange_and_quorum_queue_keep_messages(place: RabbitP
     async with await aio_pika.connect(place.url) as connection:
         channel = await connection.channel()
         declared = await channel.declare_queue(queue, durable=True, arguments={"x-queue-type": "quorum"})
-        one = await declared.get()
+        one = await declared.get(timeout=PATIENCE)
         assert (one.message_id, one.routing_key) == (message().id, "reports.nightly")
 
 
@@ -181,23 +186,23 @@ async def test_a_blocked_broker_is_waited_for(
     place: RabbitPlace, rabbitmq: RabbitServer, monkeypatch: pytest.MonkeyPatch
 ):
     """B02: RabbitMQ has no memory left and stops reading; nothing is confirmed and nothing is lost."""
-    monkeypatch.setattr("duly.targets.rabbitmq.CONFIRM_WITHIN", 1.0)
     target = place.make()
     assert await target.send([message(1)]) == [Confirmed()]
     rabbitmq.evaluate("vm_memory_monitor set_vm_memory_high_watermark [0.000001]")
     try:
-        [verdict] = await target.send([message(2)])
+        with monkeypatch.context() as hurry:
+            hurry.setattr("duly.targets.rabbitmq.CONFIRM_WITHIN", 1.0)
+            [verdict] = await target.send([message(2)])
     finally:
         rabbitmq.evaluate("vm_memory_monitor set_vm_memory_high_watermark [0.4]")
     assert isinstance(verdict, TryAgain)
     assert verdict.away
-    monkeypatch.undo()
     assert await until_confirmed(target, [message(2)])
     await target.close()
     assert {one.id for one in await place.received()} == {message(1).id, message(2).id}
 
 
-@pytest.mark.timeout(300)  # RabbitMQ starts twice
+@pytest.mark.timeout(600)  # RabbitMQ starts twice
 async def test_a_broker_that_is_killed_loses_nothing_that_it_confirmed(place: RabbitPlace, rabbitmq: RabbitServer):
     """B01: SIGKILL in the middle of many batches."""
     target = RabbitTarget("reports", f"{rabbitmq.url}?queue={place.queue}&declare=quorum")

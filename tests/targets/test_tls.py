@@ -14,6 +14,9 @@ from duly.targets.target import Confirmed, TryAgain
 from duly.testing.contract.target import message
 from tests.broker_servers import RabbitServer, secure_nats, secure_redis
 from tests.conftest import need
+from tests.targets.limits import PATIENCE
+
+pytestmark = pytest.mark.timeout(300)  # whoever comes first waits for RabbitMQ to start
 
 
 @dataclass
@@ -76,7 +79,7 @@ async def make_stream(url: str) -> None:
     if url.startswith("tls"):
         context = make_target("reports", url)._address.trust("tls")  # type: ignore[attr-defined]
         async with await nats.connect(url.partition("?")[0], tls=context) as client:
-            await client.jetstream().add_stream(StreamConfig("REPORTS", subjects=["reports"]))
+            await client.jetstream(timeout=PATIENCE).add_stream(StreamConfig("REPORTS", subjects=["reports"]))
 
 
 async def test_whom_the_file_names_is_trusted(place: Secure) -> None:

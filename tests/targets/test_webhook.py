@@ -27,6 +27,7 @@ SECRET = write_secret(b"s" * 32)
 HERE = read_allowed(["127.0.0.1"])
 CLOCK = SystemClock()
 SHORT = Limits(total=0.3)
+PATIENT = Limits(connect=60, total=60)
 
 
 @dataclass
@@ -34,7 +35,7 @@ class WebhookPlace:
     receiver: Receiver
 
     def make(self) -> Target:
-        return WebhookTarget(self.receiver.url, [SECRET], Sender(Poster(HERE), CLOCK))
+        return WebhookTarget(self.receiver.url, [SECRET], Sender(Poster(HERE, PATIENT), CLOCK))
 
     async def received(self) -> Sequence[Received]:
         return [Received(c.id, c.headers["duly-type"], c.body) for c in self.receiver.came if c.signed_by(SECRET)]
@@ -60,7 +61,7 @@ def place(receiver: Receiver) -> WebhookPlace:
 
 
 async def send(url: str, poster: Poster | None = None, *secrets: str) -> Verdict | Busy:
-    sender = Sender(poster or Poster(HERE), CLOCK)
+    sender = Sender(poster or Poster(HERE, PATIENT), CLOCK)
     try:
         return await sender.send(url, secrets or (SECRET,), message())
     finally:
@@ -148,7 +149,7 @@ async def test_w36_a_large_or_packed_answer_is_neither_read_whole_nor_unpacked(r
 
 
 async def test_connections_are_used_again(receiver: Receiver) -> None:
-    sender = Sender(Poster(HERE), CLOCK)
+    sender = Sender(Poster(HERE, PATIENT), CLOCK)
     for number in range(5):
         assert await sender.send(receiver.url, [SECRET], message(number)) == Confirmed()
     await sender.close()
@@ -192,7 +193,7 @@ async def test_w30_the_address_that_was_checked_is_the_one_that_is_called(tmp_pa
     receiver = Receiver(tls=serving, host="rebind.test")
     await receiver.start()
     resolve = Resolver(["127.0.0.1"], ["10.0.0.1"])
-    poster = Poster(HERE, resolve=resolve, trust=trusting)
+    poster = Poster(HERE, PATIENT, resolve=resolve, trust=trusting)
     sender = Sender(poster, CLOCK)
     assert await sender.send(receiver.url, [SECRET], message()) == Confirmed()
     assert resolve.asked == ["rebind.test"]
@@ -221,8 +222,8 @@ async def test_w40_a_certificate_that_is_not_good_is_refused(tmp_path: Path) -> 
     other = Receiver(tls=serving, host="wrong.test", _port=0)
     await other.start()
     for url, poster in (
-        (receiver.url, Poster(HERE, resolve=Resolver(["127.0.0.1"]))),  # signed by nobody known
-        (other.url, Poster(HERE, resolve=Resolver(["127.0.0.1"]), trust=trusting)),  # for another name
+        (receiver.url, Poster(HERE, PATIENT, resolve=Resolver(["127.0.0.1"]))),  # signed by nobody known
+        (other.url, Poster(HERE, PATIENT, resolve=Resolver(["127.0.0.1"]), trust=trusting)),  # for another name
     ):
         verdict = await send(url, poster)
         assert isinstance(verdict, TryAgain)
@@ -235,13 +236,13 @@ async def test_w40_a_certificate_that_is_not_good_is_refused(tmp_path: Path) -> 
 async def test_the_second_address_is_tried_where_the_first_is_dead(receiver: Receiver) -> None:
     url = f"http://two.test:{receiver.port}/"
     allowed = read_allowed(["two.test"])
-    assert await send(url, Poster(allowed, resolve=Resolver(["127.0.0.9", "127.0.0.1"]))) == Confirmed()
+    assert await send(url, Poster(allowed, PATIENT, resolve=Resolver(["127.0.0.9", "127.0.0.1"]))) == Confirmed()
 
 
 async def test_a_slow_host_keeps_its_own_messages_waiting_and_nobody_elses(receiver: Receiver) -> None:
     slow = Receiver(say=lambda came: None)
     await slow.start()
-    sender = Sender(Poster(HERE, Limits(total=5)), CLOCK)
+    sender = Sender(Poster(HERE, PATIENT), CLOCK)
     on_their_way = [asyncio.create_task(sender.send(slow.url, [SECRET], message(n))) for n in range(AT_ONCE)]
     await slow.until(AT_ONCE)
     assert isinstance(await sender.send(slow.url, [SECRET], message(99)), Busy)

@@ -10,15 +10,16 @@ import httpx2
 import pytest
 import pytest_asyncio
 
-from duly import Duly, Every, Retry, RunStatus, Settings
+from duly import Duly, Retry, RunStatus, Settings
 from duly.api.application import application
 from duly.client import AsyncClient
 from duly.core.errors import LeaseLost
 from tests.app.conftest import until
+from tests.targets.conftest import SELDOM
 from tests.targets.receiving import Came, Receiver
 
 AT_ONCE = Retry(max_attempts=2, backoff="fixed", delay=0, jitter=0)
-SETTINGS = Settings(webhook_allow=("127.0.0.1",), poll=0.05, heartbeat=0.5, lease=5)
+SETTINGS = Settings(webhook_allow=("127.0.0.1",), poll=0.05, heartbeat=0.5, lease=60)
 
 
 @pytest_asyncio.fixture
@@ -45,7 +46,7 @@ async def client(app: Duly) -> AsyncIterator[AsyncClient]:
 async def trigger(app: Duly, receiver: Receiver, **options: Any) -> str:
     words: dict[str, Any] = {"retry": AT_ONCE, "payload": {"n": 1}, **options}
     target = {"kind": "webhook", "url": receiver.url, "expect": "ack"}
-    await app.schedules.create("hook", Every(days=1), target=target, **words)
+    await app.schedules.create("hook", SELDOM, target=target, **words)
     return (await app.schedules.trigger("hook")).id
 
 

@@ -58,9 +58,12 @@ def collector() -> Iterator[Collector]:
     collector.server_close()
 
 
-async def test_the_spans_of_a_run_arrive_at_a_collector_as_one_trace(collector: Collector) -> None:
+async def test_the_spans_of_a_run_arrive_at_a_collector_as_one_trace(
+    collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     provider = TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(exporting.OTLPSpanExporter(endpoint=collector.url, timeout=10)))
+    provider.add_span_processor(SimpleSpanProcessor(exporting.OTLPSpanExporter(endpoint=collector.url, timeout=60)))
     clock = ManualClock()
     app = Duly("sqlite:///:memory:", clock=clock, tracer_provider=provider)
 
