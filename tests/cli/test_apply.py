@@ -24,6 +24,7 @@ schedules:
     tags: [finance, daily]
   - key: sync
     intervalMinutes: 10
+    startAt: 2099-01-01T00:00:00Z
     jobType: sync-inventory
     jobPayload: {full: false, since: 2026-11-16}
     catchUp: {policy: skip}

@@ -6,7 +6,7 @@ from tests.cli.conftest import Duly, execute
 
 
 def test_a_clean_audit_says_so_and_exits_with_0(anywhere: Duly) -> None:
-    anywhere("schedule", "create", "first", "--every", "1h", "--job", "report")
+    anywhere("schedule", "create", "first", "--every", "1h", "--start-at", "2099-01-01T00:00:00Z", "--job", "report")
     done = anywhere("audit", "-o", "json")
     assert done.exit_code == 0, done.stderr
     found = json.loads(done.stdout)

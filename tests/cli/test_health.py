@@ -15,10 +15,10 @@ def test_a_server_that_is_ready_is_exit_code_0(duly: Duly, tmp_path: Path) -> No
     server = Served(tmp_path).ready()
     url = server.url
     try:
-        done = duly("health", "--server", url, "-o", "json")
+        done = duly("health", "--server", url, "--timeout", "60", "-o", "json")
         host, _, port = url.removeprefix("http://").partition(":")
-        own = duly("health", env={"DULY_API_HOST": "0.0.0.0", "DULY_API_PORT": port})
-        missing = duly("health", "--server", f"{url}/nowhere")
+        own = duly("health", "--timeout", "60", env={"DULY_API_HOST": "0.0.0.0", "DULY_API_PORT": port})
+        missing = duly("health", "--server", f"{url}/nowhere", "--timeout", "60")
     finally:
         server.close()
     assert (done.exit_code, json.loads(done.stdout)) == (0, {"server": url, "ready": True, "why": None})

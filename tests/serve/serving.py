@@ -1,5 +1,6 @@
 """Real ``duly`` processes for tests: started, asked over HTTP, signalled, and gone when the test is."""
 
+import http.client
 import json
 import os
 import re
@@ -10,7 +11,8 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -89,13 +91,14 @@ class Served:
 
     def ready(self, within: float = PATIENCE) -> "Served":
         """Wait for the line that says so, and learn the address from it."""
-        said = self.until(lambda: self.said() if "is ready: " in self.said() else None, "the ready line", within)
-        address = re.search(r"is ready: (http://[^ ]+) ", str(said))
-        self.url = address[1] if address else ""
+        line = self.until(lambda: re.search(r"is ready: (.*)\n", self.said()), "the ready line", within)
+        assert line is not None
+        address = re.match(r"http://[^ ]+", line[1])
+        self.url = address[0] if address else ""
         return self
 
     def said(self) -> str:
-        return self.log.read_text()
+        return self.log.read_text("utf-8", "replace")  # it may be read in the middle of a letter
 
     def until(self, condition: Callable[[], Found], what: str, within: float = PATIENCE) -> Found:
         give_up_at = time.monotonic() + within
@@ -125,7 +128,7 @@ class Served:
         """The status, 0 while nobody answers."""
         try:
             return self.ask(path).status
-        except OSError:
+        except (OSError, http.client.HTTPException):
             return 0
 
     def runs(self, **query: str) -> list[dict[str, Any]]:
@@ -155,8 +158,14 @@ class Served:
             self.process.wait()
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+@contextmanager
+def own_port() -> Iterator[int]:
+    """A port of 127.0.0.1 that is kept for the test: nobody else is given it before a server listens, or between two.
+
+    It is bound and nobody listens; a server may listen there too, since servers set SO_REUSEADDR.
+    """
+    with socket.socket() as kept:
+        kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        kept.bind(("127.0.0.1", 0))
+        port: int = kept.getsockname()[1]
+        yield port

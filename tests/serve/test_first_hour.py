@@ -184,7 +184,7 @@ def test_an_older_or_newer_schema_on_a_server_says_which_and_what_to_do(tmp_path
 
 @pytest.fixture
 def served(tmp_path: Path, own_place: None) -> Iterator[Served]:
-    served = Served(tmp_path, DULY_HEARTBEAT="1s", DULY_LEASE="3s").ready()
+    served = Served(tmp_path, DULY_HEARTBEAT="1s").ready()
     yield served
     served.close()
 

@@ -15,7 +15,7 @@ from duly.api.binding import bind
 from duly.api.health import Health
 from duly.api.server import Server as HttpServer
 from duly.telemetry.metrics import Metrics
-from tests.serve.serving import PATIENCE, Served
+from tests.serve.serving import PATIENCE, Answer, Served
 from tests.servers import Server, ServerAbsent, postgres_server
 
 Serve = Callable[..., Served]
@@ -36,10 +36,15 @@ def test_a_store_that_is_lost_makes_it_unready_and_it_recovers_by_itself(serve: 
     served = serve("--demo", "--database-url", own_postgres.url, DULY_LEASE="3s", DULY_HEARTBEAT="1s").ready()
     served.until(lambda: served.runs(status="completed"), "work")
     own_postgres.kill()
-    served.until(lambda: served.status_of("/readyz") == 503, "it to notice")
-    detail = served.ask("/readyz?verbose").json
-    assert detail["code"] == "NOT_READY"
-    assert detail["checks"]["store"]["ok"] is False
+
+    def lost() -> Answer | None:
+        seen = served.ask("/readyz?verbose")
+        return None if seen.json["checks"]["store"]["ok"] else seen
+
+    detail = served.until(lost, "it to notice")
+    assert detail is not None
+    assert (detail.status, detail.json["code"]) == (503, "NOT_READY")
+    assert served.status_of("/readyz") == 503
     assert served.ask("/livez").status == 200, "alive all the same: a restart would not help"
     metrics = served.ask("/metrics")
     assert metrics.status == 200

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.serve.serving import Served, free_port
+from tests.serve.serving import PATIENCE, Served, own_port
 
 pytestmark = [pytest.mark.processes, pytest.mark.timeout(180, func_only=True)]
 Serve = Callable[..., Served]
 
-SHOP = """
+QUIET = """
 import asyncio, duly
+from pathlib import Path
 
 app = duly.Duly("sqlite:///shop.db")
 
@@ -23,6 +24,14 @@ async def nap(seconds: float) -> str:
     await asyncio.sleep(seconds)
     return "rested"
 
+@app.job("doze")
+async def doze() -> str:
+    while not Path("woken").exists():
+        await asyncio.sleep(0.05)
+    return "rested"
+"""
+
+SHOP = f"""{QUIET}
 @app.every("1s", name="tick")
 async def tick() -> None: ...
 """
@@ -31,6 +40,7 @@ async def tick() -> None: ...
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
     (tmp_path / "shop.py").write_text(SHOP)
+    (tmp_path / "quiet.py").write_text(QUIET)
     return tmp_path
 
 
@@ -110,12 +120,12 @@ def test_without_the_worker_nothing_is_claimed(serve: Serve, shop: Path) -> None
 
 @pytest.mark.parametrize("command", ["worker", "scheduler"])
 def test_without_the_api_no_port_is_open(serve: Serve, command: str) -> None:
-    port = free_port()
-    served = serve(command=command, DULY_API_PORT=str(port)).ready()
-    assert "no port is open" in served.said()
-    assert _listening(served) == set()
-    with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(("127.0.0.1", port), 2)
+    with own_port() as port:
+        served = serve(command=command, DULY_API_PORT=str(port)).ready()
+        assert "no port is open" in served.said()
+        assert _listening(served) == set()
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", port), PATIENCE)
     assert served.end() == 0
 
 
@@ -129,11 +139,14 @@ def test_the_api_alone_neither_fires_nor_works(serve: Serve, shop: Path) -> None
 
 
 def test_work_finishes_within_the_grace_and_clients_that_stay_do_not_hold_it(serve: Serve, shop: Path) -> None:
-    served = serve("--app", "shop:app").ready()
+    served = serve("--app", "shop:app", DULY_SHUTDOWN_TIMEOUT="60").ready()
     clients = _clients_that_stay(served)
-    run = served.ask("/api/v1/runs", {"jobType": "nap", "payload": {"seconds": 2}}).json
-    served.until(lambda: served.ask(f"/api/v1/runs/{run['id']}").json["status"] == "running", "the nap to begin")
-    assert served.end() == 0, "the clients are still there"
+    run = served.ask("/api/v1/runs", {"jobType": "doze", "payload": {}}).json
+    served.until(lambda: served.ask(f"/api/v1/runs/{run['id']}").json["status"] == "running", "the run to begin")
+    served.send(signal.SIGTERM)
+    served.until(lambda: served.status_of("/livez") == 0, "the signal to be heard")
+    (shop / "woken").touch()
+    assert served.wait() == 0, "the clients are still there"
     for client in clients:
         client.close()
     again = serve("--app", "shop:app", "--roles", "api").ready()
@@ -149,7 +162,7 @@ def test_without_work_clients_that_stay_hold_it_only_for_a_moment(serve: Serve) 
 
 
 def test_work_longer_than_the_grace_is_handed_back_and_the_exit_code_says_so(serve: Serve, shop: Path) -> None:
-    served = serve("--app", "shop:app", DULY_SHUTDOWN_TIMEOUT="1").ready()
+    served = serve("--app", "quiet:app", DULY_SHUTDOWN_TIMEOUT="1").ready()
     run = served.ask("/api/v1/runs", {"jobType": "nap", "payload": {"seconds": 600}}).json
     served.until(lambda: served.ask(f"/api/v1/runs/{run['id']}").json["status"] == "running", "the nap to begin")
     assert served.end() == 1
@@ -169,11 +182,11 @@ def test_the_second_signal_ends_it_at_once(serve: Serve, shop: Path) -> None:
 
 
 def test_while_the_store_does_not_answer_it_is_alive_and_not_ready_and_a_signal_ends_it(serve: Serve) -> None:
-    with socket.socket() as silent:
+    with socket.socket() as silent, own_port() as port:
         silent.bind(("127.0.0.1", 0))
         silent.listen(8)
-        port = free_port()
-        served = serve("--database-url", f"postgresql://u@127.0.0.1:{silent.getsockname()[1]}/d", port=port)
+        url = f"postgresql://u@127.0.0.1:{silent.getsockname()[1]}/d?connect_timeout=15"
+        served = serve("--database-url", url, port=port)
         served.until(lambda: served.status_of("/livez") == 200, "the port to open")
         not_ready = served.ask("/readyz")
         assert (not_ready.status, not_ready.json["code"]) == (503, "NOT_READY")
@@ -208,7 +221,7 @@ def test_an_address_that_others_reach_needs_a_word_of_consent(serve: Serve) -> N
 def _clients_that_stay(served: Served) -> list[socket.socket]:
     """One that keeps its connection, one that has sent half a request, one that reads nothing of a long answer."""
     host, port = served.url.removeprefix("http://").split(":")
-    idle, half, deaf = (socket.create_connection((host, int(port)), 5) for _ in range(3))
+    idle, half, deaf = (socket.create_connection((host, int(port)), PATIENCE) for _ in range(3))
     idle.sendall(b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n")
     assert b"200 OK" in idle.recv(4096)
     half.sendall(

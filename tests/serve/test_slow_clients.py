@@ -26,7 +26,7 @@ from tests.serve.serving import PATIENCE, Served
 GET = b"GET /api/v1/schedules HTTP/1.1\r\nHost: localhost\r\n"
 LIVE = b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n"
 POST = b"POST /api/v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-LONG = 60.0
+LONG = 600.0
 
 
 def limits(**chosen: Any) -> Limits:
@@ -60,6 +60,20 @@ async def serving(chosen: Limits, tmp_path: Path, application_: Any = None) -> A
             writer.close()
         await server.stop()
         await app.close()
+
+
+@pytest.fixture
+async def hurry(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Set the clock that the server counts by forward, so that no wait of a test is short enough to end by itself."""
+    loop = asyncio.get_running_loop()
+    time_of, ahead = loop.time, 0.0
+
+    def forward(seconds: float) -> None:
+        nonlocal ahead
+        ahead += seconds
+
+    monkeypatch.setattr(loop, "time", lambda: time_of() + ahead)
+    return forward
 
 
 async def told(reader: asyncio.StreamReader) -> tuple[int, dict[str, Any]]:
@@ -133,14 +147,15 @@ async def test_a_head_of_sixteen_kib_is_read_and_upgrades_are_not_made(tmp_path:
         assert await ended(reader) == b""
 
 
-async def test_half_a_head_is_408_and_silence_is_only_closed(tmp_path: Path) -> None:
-    async with serving(limits(header_timeout=0.2), tmp_path) as connect:
-        slow, silent, trickling = [await connect() for _ in range(3)]
+async def test_half_a_head_is_408_and_silence_is_only_closed(tmp_path: Path, hurry: Callable[[float], None]) -> None:
+    async with serving(limits(), tmp_path) as connect:
+        slow, silent, trickling, quick = [await connect() for _ in range(4)]
         slow[1].write(GET)
-        trickling[1].write(b"G")
-        for byte in GET[1:8]:
-            await asyncio.sleep(0.05)
+        for byte in GET[:2]:
             trickling[1].write(bytes([byte]))
+            quick[1].write(LIVE)
+            assert (await told(quick[0]))[0] == 200, "by now the server has read what the others sent"
+            hurry(LONG / 2 + 1)
         assert (await told(slow[0]))[1]["code"] == "REQUEST_TIMEOUT"
         assert (await told(trickling[0]))[0] == 408, "bytes that trickle in buy no time"
         assert await ended(slow[0]) == await ended(silent[0]) == b""
@@ -157,19 +172,21 @@ async def test_half_a_body_is_408_and_nothing_was_stored(tmp_path: Path) -> None
         assert (await told(reader))[1]["items"] == []
 
 
-async def test_an_idle_connection_is_closed_and_one_in_use_is_not(tmp_path: Path) -> None:
-    async with serving(limits(keep_alive_timeout=1), tmp_path) as connect:
+async def test_an_idle_connection_is_closed_and_one_in_use_is_not(
+    tmp_path: Path, hurry: Callable[[float], None]
+) -> None:
+    async with serving(limits(keep_alive_timeout=100), tmp_path) as connect:
         idle, used = await connect(), await connect()
         idle[1].write(LIVE)
         assert (await told(idle[0]))[0] == 200
-        closed = asyncio.create_task(ended(idle[0]))
-        while not closed.done():
+        for _ in range(2):
             used[1].write(LIVE)
             assert (await told(used[0]))[0] == 200
-            await asyncio.wait([closed], timeout=0.05)
-        assert await closed == b""
+            hurry(51)
+        assert await ended(idle[0]) == b""
         used[1].write(LIVE)
         assert (await told(used[0]))[0] == 200, "it has outlived the idle one"
+        hurry(101)
         assert await ended(used[0]) == b""
 
 
@@ -299,7 +316,7 @@ def test_no_more_connections_than_files(monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("slow")
-    served = Served(folder, DULY_API_HEADER_TIMEOUT="8", DULY_API_BODY_TIMEOUT="8").ready()
+    served = Served(folder, DULY_API_HEADER_TIMEOUT="15", DULY_API_BODY_TIMEOUT="15").ready()
     served.ask("/api/v1/schedules")
     yield served
     served.close()
@@ -318,9 +335,10 @@ def memory(served: Served) -> int:
 @pytest.mark.processes
 def test_h06_two_hundred_slow_heads_and_bodies_leave_health_alone(served: Served) -> None:
     before = memory(served)
-    slow = [open_socket(served) for _ in range(400)]
-    for number, one in enumerate(slow):
-        one.sendall(GET if number % 2 else POST + b"Content-Length: 900000\r\n\r\n" + b" " * 9000)
+    slow: list[socket.socket] = []
+    for number in range(400):
+        slow.append(open_socket(served))
+        slow[-1].sendall(GET if number % 2 else POST + b"Content-Length: 900000\r\n\r\n" + b" " * 9000)
     assert served.ask("/livez").status == served.ask("/readyz").status == 200
     assert served.ask("/api/v1/schedules").status == 200
     slow[-1].setblocking(False)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.serve.serving import Served, duly
+from tests.serve.serving import PATIENCE, Served, duly
 
 pytestmark = pytest.mark.processes
 
@@ -16,7 +16,7 @@ class Stream:
     """A client of ``/events`` on a socket."""
 
     def __init__(self, url: str, last_event_id: str | None = None) -> None:
-        self.connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=20)
+        self.connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=PATIENCE)
         headers = {} if last_event_id is None else {"Last-Event-ID": last_event_id}
         self.connection.request("GET", "/api/v1/events", headers=headers)
         self.answer = self.connection.getresponse()

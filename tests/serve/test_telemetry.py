@@ -12,6 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from duly import Duly, Every, RunContext, RunStatus, Settings
 from duly.api.health import health_of
+from duly.app import watching
 from duly.app.watching import store_name
 from duly.core.errors import OutcomeUnknown, StoreError, StoreUnavailable
 from duly.core.run import Completed, Reason, SkippedWindows
@@ -95,8 +96,9 @@ def test_each_number_counts_what_it_says() -> None:
 
 
 async def test_a_running_app_is_seen_in_its_metrics_and_the_store_is_asked_every_few_seconds_only(
-    database_url: str,
+    database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(watching, "PATIENCE", PATIENCE)
     clock = ManualClock()
     app = Duly(database_url, settings=Settings(poll=0.05))
     health = health_of(app, clock=clock)
@@ -115,6 +117,9 @@ async def test_a_running_app_is_seen_in_its_metrics_and_the_store_is_asked_every
                 await app.runs.wait((await app.enqueue("ok")).id)
         await app.runs.wait((await app.enqueue("ok")).id, timeout=PATIENCE)
         assert (await scrape())["duly_queue_depth{state=ready}"] == found["duly_queue_depth{state=ready}"], "kept"
+        await app.schedules.pause("often")
+        for run in (await app.runs.list(schedule="often", limit=200)).items:
+            await app.runs.wait(run.id, timeout=PATIENCE)
         await clock.advance(seconds=5)
         found = await scrape()
         assert found["duly_queue_depth{state=ready}"] + found["duly_queue_depth{state=unknown_job}"] == 1
