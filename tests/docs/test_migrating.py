@@ -1,13 +1,11 @@
-"""docs/migrating.md: the job that it shows runs what a crontab asks for, and its list of jobs is carried over."""
+"""docs/migrating.md: the job that it shows runs what a crontab asks for."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from duly.cli.importing.apscheduler import read_list
 from duly.cli.importing.crontab import read_crontab
 from duly.cli.importing.values import Imported
 
@@ -28,10 +26,3 @@ def test_the_job_on_the_page_runs_a_command_of_a_crontab(tmp_path: Path, monkeyp
     exec(compile(block("python"), "migrating.md", "exec"), names)
     assert names["shell"](**found.carried[0].body["jobPayload"]) == 0
     assert (tmp_path / "out").read_text() == "hello %\none\ntwo"
-
-
-def test_the_list_on_the_page_is_carried_over() -> None:
-    found = Imported()
-    read_list(json.loads(block("json")), found)
-    assert not found.left
-    assert [one.body["key"] for one in found.carried] == ["nightly", "poll", "once"]
