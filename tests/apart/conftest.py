@@ -5,7 +5,10 @@ from collections.abc import Iterator
 import pytest
 
 from tests.conftest import need
+from tests.docs.conftest import quick, reader
 from tests.targets.limits import be_as_shipped, be_patient
+
+__all__ = ["quick", "reader"]
 
 
 @pytest.fixture(autouse=True)
