@@ -1,4 +1,4 @@
-"""Every fenced block of docs/ is run, parsed or compared by a test; here those that no test of their page takes."""
+"""Every fenced block of docs/ is run or compared by a test; here those that no test of their page takes."""
 
 import asyncio
 import json
@@ -14,8 +14,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from duly.api.bodies import ScheduleBody
-from duly.api.reading import read
 from duly.api.streaming import event_bytes
 from duly.cli import main
 from duly.config import load
@@ -30,32 +28,34 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted(path.name for path in (ROOT / "docs").glob("*.md"))
 BLOCKS = [block for page in PAGES for block in blocks(page, (ROOT / "docs" / page).read_text("utf-8"))]
 HERE = "tests/docs/test_blocks.py"
+TYPED = "tests/docs/test_typed_pages.py"
+PROJECTS = "tests/docs/test_typed_projects.py"
 TAKEN = {
-    ("auth.md", "console"): "tests/docs/test_pages.py",
+    ("auth.md", "console"): TYPED,
     ("brokers.md", "python"): HERE,
-    ("cli.md", "console"): "tests/docs/test_pages.py",
+    ("cli.md", "console"): TYPED,
     ("cli.md", "python"): "tests/cli/test_documentation.py",
     ("cli.md", "sh"): "tests/cli/test_documentation.py",
     ("dashboard.md", "python"): "tests/docs/test_pages.py",
-    ("deployment.md", "sh"): "tests/docs/test_pages.py",
+    ("deployment.md", "sh"): TYPED,
     ("dst.md", "python"): "tests/docs/test_pages.py",
     ("howto.md", "python"): "tests/docs/test_pages.py",
-    ("integrations.md", "console"): "tests/docs/test_pages.py",
+    ("integrations.md", "console"): PROJECTS,
     ("integrations.md", "python"): "tests/docs/test_integrations_page.py",
     ("metrics.md", "yaml"): HERE,
-    ("migrating.md", "console"): "tests/docs/test_migrating.py",
-    ("migrating.md", "json"): "tests/docs/test_migrating.py",
+    ("migrating.md", "console"): TYPED,
+    ("migrating.md", "json"): TYPED,
     ("migrating.md", "python"): "tests/docs/test_migrating.py",
     ("reference-cli.md", "text"): "tests/docs/test_reference.py",
     ("rest.md", "json"): "tests/api/test_page.py",
     ("rest.md", "sh"): "tests/api/test_page.py",
     ("rest.md", "text"): HERE,
     ("runbook.md", "sh"): HERE,
-    ("serving.md", "sh"): "tests/docs/test_pages.py",
-    ("targets.md", "json"): HERE,
+    ("serving.md", "sh"): TYPED,
+    ("targets.md", "json"): PROJECTS,
     ("targets.md", "python"): HERE,
     ("testing.md", "python"): "tests/docs/test_testing_page.py",
-    ("tracing.md", "sh"): "tests/docs/test_pages.py",
+    ("tracing.md", "sh"): "tests/docs/test_not_run.py",
     ("tutorial.md", "console"): "tests/docs/test_tutorial.py",
     ("tutorial.md", "console kill"): "tests/docs/test_tutorial.py",
     ("tutorial.md", "python"): "tests/docs/test_tutorial.py",
@@ -63,12 +63,16 @@ TAKEN = {
     ("webhooks.md", "js"): "tests/docs/test_webhooks_page.py",
     ("webhooks.md", "json"): HERE,
     ("webhooks.md", "python"): "tests/docs/test_webhooks_page.py",
-    ("webhooks.md", "sh"): "tests/docs/test_pages.py",
-    ("worker-protocol.md", "python"): "tests/docs/test_worker_protocol.py",
+    ("webhooks.md", "sh"): TYPED,
+    ("worker-protocol.md", "python"): PROJECTS,
     ("worker-protocol.md", "sh"): "tests/docs/test_worker_protocol.py",
     ("workflows.md", "python"): "tests/docs/test_workflows_page.py",
 }
 """Who takes the blocks of a page; blocks of settings are all taken here, and drawings have no language."""
+
+
+PYPROJECT = ("[project", "[tool")
+"""How blocks begin that belong into the reader's own pyproject.toml."""
 
 
 def of(page: str, language: str) -> list[Block]:
@@ -80,22 +84,31 @@ def test_no_block_is_without_a_test() -> None:
     assert there == set(TAKEN)
     for (page, _), test in TAKEN.items():
         text = (ROOT / test).read_text("utf-8")
-        assert page in text or (test.endswith("test_pages.py") and "PAGES" in text) or "reference" in test, test
+        assert page in text or "reference" in test, test
+
+
+def test_commands_are_typed_and_not_only_parsed() -> None:
+    parsed = {place for place, test in TAKEN.items() if test.endswith("test_pages.py")}
+    assert {language for _, language in parsed} == {"python"}
 
 
 @pytest.mark.parametrize(
-    "block", [block for block in BLOCKS if block.language == "toml"], ids=lambda block: f"{block.page}-{block.line}"
+    "block",
+    [block for block in BLOCKS if block.language == "toml" and not block.text.startswith(PYPROJECT)],
+    ids=lambda block: f"{block.page}-{block.line}",
 )
 def test_settings_of_a_page_are_settings(block: Block, tmp_path: Path) -> None:
     made = CliRunner().invoke(main, ["db", "key", "2026a"]).stdout.strip()
     text = block.text.replace("2026a:…", made)
-    if block.text.startswith(("[project", "[tool")):  # the reader's own pyproject.toml
-        assert tomllib.loads(text)
-        return
     (tmp_path / "duly.toml").write_text(text)
     loaded = load(config=tmp_path / "duly.toml", environment={})
     assert not loaded.warnings
     assert loaded.targets or any(origin.endswith("duly.toml") for origin in loaded.origins.values())
+
+
+def test_what_belongs_into_pyproject_has_tests_of_its_own() -> None:
+    there = [block.page for block in BLOCKS if block.language == "toml" and block.text.startswith(PYPROJECT)]
+    assert there == ["targets.md", "testing.md"], "below, and in test_testing_page.py"
 
 
 def test_the_scrape_configuration_is_one(promtool: str, tmp_path: Path) -> None:
@@ -108,10 +121,20 @@ def test_the_scrape_configuration_is_one(promtool: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_body_of_a_schedule_for_a_target_is_one() -> None:
-    (block,) = of("targets.md", "json")
-    body = read(ScheduleBody, json.loads(block.text))
-    assert body.topic == "notifications.stock-price"
+def test_a_target_of_ones_own_is_found_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the block puts into a package's metadata is there as an installer writes it."""
+    (block,) = [one.text for one in of("targets.md", "toml") if one.text.startswith("[project")]
+    ((group, points),) = tomllib.loads(block)["project"]["entry-points"].items()
+    (tmp_path / "fax-1.dist-info").mkdir()
+    (tmp_path / "fax-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: fax\nVersion: 1\n")
+    lines = [f"[{group}]", *(f"{name} = {value}" for name, value in points.items())]
+    (tmp_path / "fax-1.dist-info" / "entry_points.txt").write_text("\n".join(lines))
+    (tmp_path / "my_package.py").write_text(
+        "class FaxTarget:\n    def __init__(self, name, url):\n        self.given = name, url\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    made: Any = make_target("office", "fax://5550100")
+    assert made.given == ("office", "fax://5550100")
 
 
 def test_the_message_of_a_webhook_has_these_words() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs.reader import page_blocks
 from tests.serve.serving import environment
 
 PAGE = Path(__file__).parents[2] / "docs" / "testing.md"
@@ -19,7 +20,8 @@ def test_the_tests_of_the_page_pass(tmp_path: Path) -> None:
     assert PAGE.read_text().count("```python") == len(files) == 4
     for name, text in files:
         (tmp_path / name).write_text(text)
-    (tmp_path / "pytest.ini").write_text("[pytest]\nasyncio_mode = auto\n")
+    (settings,) = page_blocks("docs/testing.md", "toml")
+    (tmp_path / "pyproject.toml").write_text(settings)
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "duly.testing.plugin", "-p", "no:cacheprovider"],
         cwd=tmp_path,
