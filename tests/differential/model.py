@@ -1500,6 +1500,11 @@ class Model(
             resumed += 1
         return resumed
 
+    async def next_pause_end(self) -> int | None:
+        now = self._clock.now()
+        ends = (facts.paused_until for facts in self.facts.values() if facts.deleted_at is None)
+        return min((end - now for end in ends if end is not None and end > now), default=None)
+
 
 def _derived(definition: Definition) -> tuple[str, str, str | None, str | None]:
     """Kind, job, topic and calendars: what is looked for in the definitions."""

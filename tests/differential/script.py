@@ -1031,6 +1031,9 @@ class Script:
     def resume_expired(self) -> Operation:
         return Operation("resume expired pauses", lambda store: store.resume_expired_pauses(limit=MANY))
 
+    def next_pause_end(self) -> Operation:
+        return Operation("next end of a pause", lambda store: store.next_pause_end(), writes=False)
+
     # Time, and doing it again
 
     def advance(self) -> Operation:
@@ -1113,6 +1116,7 @@ _WEIGHTS: list[tuple[Callable[[Script], Operation | None], int]] = [
     (Script.purge_surplus, 1),
     (Script.purge_schedules, 2),
     (Script.resume_expired, 3),
+    (Script.next_pause_end, 2),
     (Script.release_stuck, 2),
     (Script.purge_keys, 2),
     (Script.look_at_schedules, 2),

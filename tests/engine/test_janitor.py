@@ -130,6 +130,24 @@ async def test_pauses_that_end_together_end_at_once_however_many(lab: Lab, monke
     assert [schedule.enabled for schedule in found] == [True] * 45
 
 
+async def test_a_pause_ends_at_its_end_and_not_with_the_next_round(lab: Lab) -> None:
+    await lab.start(settings=Settings(poll=1, lease=180, heartbeat=60))
+    schedule, other = [await lab.create(key, Every(hours=1)) for key in ("one", "other")]
+    for put, ms in ((schedule, 90_250), (other, 130_000)):
+        until = lab.clock.now() + ms
+        await lab.plain.change_schedule(put.id, partial(editing.pause, reason="lunch", until=until, by=None))
+    await lab.clock.advance(milliseconds=90_249)
+    assert not (await lab.plain.read_schedules([schedule.id]))[0].enabled
+    rounds = lab.store.calls["hold_unknown_jobs"]
+    await lab.clock.advance(milliseconds=1)
+    found = await lab.plain.read_schedules([schedule.id, other.id])
+    assert {put.key: put.enabled for put in found} == {"one": True, "other": False}
+    assert lab.store.calls["hold_unknown_jobs"] == rounds, "between two rounds nothing else is done"
+    await lab.clock.advance(milliseconds=39_750)
+    assert (await lab.plain.read_schedules([other.id]))[0].enabled
+    assert lab.store.calls["hold_unknown_jobs"] == rounds + 1
+
+
 async def test_topics_that_nobody_hears_end_as_fast_as_they_fire(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(janitor, "BATCH", 10)
 

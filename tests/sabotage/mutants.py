@@ -690,7 +690,19 @@ MUTANTS = (
     Mutant(
         "a-batch-every-heartbeat",
         "the janitor rests although pauses have ended that it did not come to",
-        (("src/duly/engine/janitor.py", "return BATCH in (resumed, adopted, len(unheard))", "return False"),),
+        (("src/duly/engine/janitor.py", "if resumed == BATCH:", "if False:"),),
+        (("tests/engine/test_janitor.py", "-k", "sqlite"),),
+    ),
+    Mutant(
+        "a-batch-of-topics-every-heartbeat",
+        "the janitor rests although topics are left that nobody hears",
+        (("src/duly/engine/janitor.py", "return BATCH in (adopted, len(unheard))", "return False"),),
+        (("tests/engine/test_janitor.py", "-k", "sqlite"),),
+    ),
+    Mutant(
+        "pauses-end-with-a-round",
+        "a pause ends at the janitor's next round, not at its end",
+        (("src/duly/engine/janitor.py", "min(self._round_at, pause_ends_at)", "self._round_at"),),
         (("tests/engine/test_janitor.py", "-k", "sqlite"),),
     ),
     Mutant(

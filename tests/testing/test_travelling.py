@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from duly import Duly, Every, Retry, RunContext, Settings, WorkflowContext
+from duly.core.instants import to_datetime, to_ms
 from duly.testing import ManualClock, assert_enqueued, assert_fired, drain, travel
 from duly.testing.travelling import travel_settings
 
@@ -170,3 +171,44 @@ async def test_a_run_that_is_to_stop_hears_of_it_at_once(duly_app: Duly, duly_cl
         await duly_app.schedules.delete("k", cancel_running=True)
         await duly_clock.settle()
         assert [run.status for run in (await duly_app.runs.list(schedule=made.id)).items] == ["cancelled"] * 2
+
+
+async def test_a_pause_ends_exactly_at_its_end(duly_app: Duly, duly_clock: ManualClock) -> None:
+    resumed: list[int] = []
+
+    @duly_app.job("tick", cron="0 * * * *")
+    async def tick() -> None:
+        resumed.append(duly_clock.now())
+
+    async with duly_app:
+        start = duly_clock.now()
+        await duly_clock.advance(minutes=10)
+        for hours in (2, 30):  # before the next heartbeat, and after it
+            until = to_datetime(duly_clock.now() + hours * 3_600_000)
+            paused = await duly_app.schedules.pause("tick", until=until)
+            await duly_clock.advance(hours=hours, milliseconds=-1)
+            found = await duly_app.schedules.get(paused.id)
+            assert found is not None
+            assert not found.enabled
+            await duly_clock.advance(milliseconds=1)
+            found = await duly_app.schedules.get(paused.id)
+            assert found is not None
+            assert found.enabled
+            resumed.clear()
+            await duly_clock.advance(minutes=50)
+            assert resumed == [to_ms(until) + 50 * 60_000], "the next window fires on time"
+            await duly_clock.advance(minutes=10)
+        assert duly_clock.now() == start + 34 * 3_600_000 + 10 * 60_000
+
+
+async def test_pauses_of_many_end_exactly_at_their_end(duly_app: Duly, duly_clock: ManualClock) -> None:
+    @duly_app.job("tick", cron="30 * * * *")
+    async def tick() -> None: ...
+
+    async with duly_app:
+        until = to_datetime(duly_clock.now() + 3_600_000)
+        await duly_app.schedules.pause_many(until=until, everything=True)
+        await duly_clock.advance(minutes=60)
+        assert (await duly_app.schedules.list(enabled=True)).items
+        await duly_clock.advance(minutes=30)
+        await assert_fired(duly_app, "tick", times=1)

@@ -179,7 +179,7 @@ class Duly(Declaring):
     def _nouns(self, store: SqlStore, clock: Clock, call: Caller, *, alone: bool = False) -> Nouns:
         tell = partial(call, self._life.tell)
         wake = partial(tell, Instance.wake_scheduler)
-        operations = Operations(store, self.settings, clock, self._chance, on_step=wake)
+        operations = Operations(store, self.settings, clock, self._chance, on_step=partial(tell, Instance.many_changed))
         schedules = Schedules(
             store,
             self.settings,
@@ -188,6 +188,7 @@ class Duly(Declaring):
             self._chance,
             operations,
             on_schedules=wake,
+            on_pause=lambda end: tell(lambda instance: instance.pause_set(end)),
             on_runs=partial(tell, Instance.wake_worker),
             on_cancel=partial(tell, Instance.cancel_soon),
             tell=partial(call, self._telling.schedules_changed),

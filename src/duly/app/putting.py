@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from duly.core.rules.firing import FireRules
 from duly.core.rules.replacing import Succession, succeed
 from duly.core.schedule import Schedule, ScheduleStatus
 from duly.store.sql import SqlStore
-from duly.store.values import NewSchedule
+from duly.store.values import NewSchedule, Put
 
 from .checking import not_found
 from .editing import Replacement
@@ -101,3 +102,19 @@ def _successor(new: NewSchedule, by: str | None) -> Any:
         return succeed(schedule, now, facts=new.facts, definition=new.definition, by=by)
 
     return succession
+
+
+def all_stored(puts: Sequence[Put], start: int = 0) -> list[Schedule]:
+    """The schedules that were stored; an error among them is raised, and says which it is of."""
+    for item, put in enumerate(puts, start):
+        if isinstance(put, DulyError):
+            put.details["item"] = item
+            put.add_note(f"this is item {item} of create_many, counted from 0; others may be stored")
+    return [stored(put) for put in puts]
+
+
+def stored(put: Put) -> Schedule:
+    """The schedule that was stored, or the error that stands in its place, raised."""
+    if isinstance(put, DulyError):
+        raise put
+    return put

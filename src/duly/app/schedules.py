@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Unpack
 
 from duly.config import Settings
-from duly.core.errors import DulyError, EnqueueFailure, StoreError
+from duly.core.errors import EnqueueFailure, StoreError
 from duly.core.ids import window_run_id
 from duly.core.instants import to_ms
 from duly.core.policy import choose
@@ -43,7 +43,7 @@ from .owning import ANYBODYS, Owning
 from .paging import filled, walked
 from .payload import encode_payload
 from .purging import Purging
-from .putting import Stored
+from .putting import Stored, all_stored, stored
 from .words import CHANGE_WORDS, OPTIONS, SCHEDULE_WORDS, UNSET, Changes, JobLike, Options, ScheduleFilters
 
 log = logging.getLogger("duly.app")
@@ -65,6 +65,7 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
         operations: Operations,
         *,
         on_schedules: Callable[[], None],
+        on_pause: Callable[[int], None],
         on_runs: Callable[[], None],
         on_cancel: Callable[[], None],
         tell: Callable[..., None],
@@ -78,7 +79,7 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
         self._clock = clock
         self._chance = chance
         self.operations = operations
-        self._on_schedules = on_schedules
+        self._on_schedules, self._on_pause = on_schedules, on_pause
         self._on_runs, self._on_cancel = on_runs, on_cancel
         self._tell, self._expected_now = tell, expected_now
         self._owning = owning
@@ -107,7 +108,7 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
             new = new if trace is None else replace(new, trace=trace)
             if connection is not None:
                 (put,) = await self._store.put_schedules([new], connection=connection)
-                return _unwrap(put)
+                return stored(put)
             return await self._store_one(new)
 
     async def create_many(self, schedules: Iterable[Mapping[str, Any]], *, connection: Any = None) -> list[Schedule]:
@@ -119,7 +120,7 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
         """
         new = self._builder.schedules("create_many", [*schedules])
         if connection is not None:
-            return _all_of(await self._store.put_schedules(new, connection=connection))
+            return all_stored(await self._store.put_schedules(new, connection=connection))
         # Side by side: while the database writes one batch, the next is made ready.
         parts = await in_turn(partial(self._store_part, new), range(0, len(new), BULK), abreast=self._abreast)
         return [schedule for part in parts for schedule in part]
@@ -255,9 +256,12 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
         """Stop firing, with a reason and if wished an end. Paused time is not missed time."""
         end = None if until is None else to_ms(until, "until")
         reason = check_text(reason, "reason", 1000)
-        return await self._change(
+        paused = await self._change(
             ref, partial(editing.pause, reason=reason, until=end, by=by), "schedule.paused", connection, if_revision
         )
+        if end is not None:
+            self._on_pause(end)
+        return paused
 
     async def resume(
         self,
@@ -376,7 +380,7 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
         return changed
 
     async def _store_part(self, new: Sequence[NewSchedule], start: int) -> Sequence[Schedule]:
-        return _all_of(await self._put(new[start : start + BULK]), start)
+        return all_stored(await self._put(new[start : start + BULK]), start)
 
     async def _put(self, new: Sequence[NewSchedule]) -> Sequence[Put]:
         puts = await self._store.put_schedules(new)
@@ -384,17 +388,3 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
         if made := [put for put in puts if isinstance(put, Schedule)]:
             self._tell("schedule.created", *made)
         return puts
-
-
-def _all_of(puts: Sequence[Put], start: int = 0) -> list[Schedule]:
-    for item, put in enumerate(puts, start):
-        if isinstance(put, DulyError):
-            put.details["item"] = item
-            put.add_note(f"this is item {item} of create_many, counted from 0; others may be stored")
-    return [_unwrap(put) for put in puts]
-
-
-def _unwrap(put: Put) -> Schedule:
-    if isinstance(put, DulyError):
-        raise put
-    return put

@@ -116,7 +116,9 @@ class Instance:
             on_cancels=self.cancel_soon,
         )
         recovery = Recovery(store, settings, clock, observers, guard, self._registry, self.wake_worker)
-        janitor = Janitor(store, settings, observers, guard, self._session_now, watch)
+        janitor = Janitor(
+            store, settings, clock, observers, guard, self._session_now, watch, on_resumed=self.wake_scheduler
+        )
         auditor = Auditor(store, settings, clock, observers, guard, self._session_now)
         self._auditor_loop = self._loop("auditor", auditor.run_once)
         self._scheduler_loop = self._loop("scheduler", scheduler.run_once)
@@ -201,6 +203,17 @@ class Instance:
 
     def wake_scheduler(self) -> None:
         self._scheduler_loop.wake()
+
+    def many_changed(self) -> None:
+        """Many schedules were changed: some may be due, some paused until before the janitor's next round."""
+        self._scheduler_loop.wake()
+        self._janitor_loop.wake()
+
+    def pause_set(self, ends_at: int) -> None:
+        """A pause with an end was set; one that ends after the janitor's next round is seen by that round in time."""
+        world = self._world
+        if ends_at - world.clock.now() < world.settings.heartbeat * 1000:
+            self._janitor_loop.wake()
 
     def wake_worker(self) -> None:
         self._worker_loop.wake()

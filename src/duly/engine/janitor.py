@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Protocol
 
 from duly.config import Settings
 from duly.core.operation import OperationKind
+from duly.runtime.clock import Clock
 from duly.runtime.events import Observer
 from duly.store.protocol import Store
 
@@ -33,28 +35,34 @@ class Purge(Protocol):
 
 
 class Janitor:
-    """Runs on one instance at a time, under a lease."""
+    """Runs on one instance at a time, under a lease: a round every heartbeat, and between them the ends of pauses."""
 
     def __init__(
         self,
         store: Store,
         settings: Settings,
+        clock: Clock,
         observer: Observer,
         guard: JumpGuard,
         session: Callable[[], int | None],
         watch: RestoreWatch,
+        *,
+        on_resumed: Callable[[], None],
     ) -> None:
         self._store = store
         self._settings = settings
+        self._clock = clock
         self._observer = observer
         self._guard = guard
         self._session = session
         self._watch = watch
+        self._on_resumed = on_resumed
+        self._round_at = clock.steady()
         self._told_unknown = False
         self._looked_at: dict[str, int] = {}
 
     async def run_once(self) -> float:
-        """Do one small round; answer the seconds to the next."""
+        """End the pauses that are over, and if it is time do one small round; answer the seconds to the next."""
         session = self._session()
         rest = self._settings.heartbeat
         # What a leap makes old must not be deleted, and a pause that a leap ends must not end.
@@ -66,12 +74,26 @@ class Janitor:
         if await self._store.take_lease(ROLE, session, lease_ms=self._settings.lease_ms) is None:
             return rest
         self._store.remember(state)
-        busy = [await self._tend(), await self._go_on(), await self._purge()]
-        return self._settings.poll / 4 if any(busy) else rest
+        pause_ends_at = await self._end_pauses()
+        if self._clock.steady() >= self._round_at:
+            busy = [await self._tend(), await self._go_on(), await self._purge()]
+            self._round_at = self._clock.steady() + (self._settings.poll / 4 if any(busy) else rest)
+        return max(0.0, min(self._round_at, pause_ends_at) - self._clock.steady())
+
+    async def _end_pauses(self) -> float:
+        """Resume what was paused until now; answer when, on the steady clock, there is more of it."""
+        asked_at = self._clock.steady()
+        # Asked before: what ends in between is either resumed now, or found by the look that follows at once.
+        ends_in = await self._store.next_pause_end()
+        resumed = await self._store.resume_expired_pauses(limit=BATCH)
+        if resumed:
+            self._on_resumed()
+        if resumed == BATCH:
+            return asked_at
+        return math.inf if ends_in is None else asked_at + ends_in / 1000
 
     async def _tend(self) -> bool:
-        """Let go on what waits for an instant or for nobody; True if there may be more."""
-        resumed = await self._store.resume_expired_pauses(limit=BATCH)
+        """Let go on what waits for nobody; True if there may be more."""
         await self._store.release_stuck_lanes(limit=BATCH)
         adopted = await self._store.adopt_fair_keys(limit=BATCH)
         unknown = await self._store.hold_unknown_jobs()
@@ -81,7 +103,7 @@ class Janitor:
         unheard = await self._store.end_unheard_topics(patience_ms=self._settings.lease_ms * 2, limit=BATCH)
         if unheard:
             self._observer.topics_unheard(unheard)
-        return BATCH in (resumed, adopted, len(unheard))
+        return BATCH in (adopted, len(unheard))
 
     async def _go_on(self) -> bool:
         """Make a step of each operation whose driver is gone; True if there may be more to do."""

@@ -251,6 +251,10 @@ class Keeping(Protocol):
         """Resume up to ``limit`` schedules whose pause has reached its end, as of that end; answer how many."""
         ...
 
+    async def next_pause_end(self) -> int | None:
+        """Say in how many milliseconds the next pause ends, of those whose end is to come; None if there are none."""
+        ...
+
     async def purge_keys(self, *, limit: int) -> int:
         """Forget up to ``limit`` singleton keys, unique keys and ids of events that hold nobody up; answer how many."""
         ...

@@ -227,6 +227,7 @@ PREPARED: dict[str, tuple[dict[str, Any], str]] = {
     "adopt_jobs": ({"jobs": ["j1", "topic:*"], "limit": 10}, "duly_runs_unknown"),
     "adopt_known_jobs": ({"now": NOW, "limit": 10}, "duly_runs_unknown"),
     "expired_pauses": ({"now": NOW, "limit": 10}, "duly_schedules_pause"),
+    "next_pause_end": ({"now": NOW}, "duly_schedules_pause"),
     "purge_surplus": ({"status": "completed", "keep": 5, "limit": 10}, "duly_history_pkey"),
     "purge_history": ({"finished_before": NOW, "limit": 10, "statuses": ["completed"]}, "duly_history_pkey"),
     "event_waiters": ({"name": "e", **ANYBODYS}, "duly_steps_events"),

@@ -87,6 +87,7 @@ STEPS: list[tuple[str, Query | Batch, int]] = [
     ("adopt known", query("adopt_known_jobs", now=5, limit=10), 0),
     ("sleepers", query("wake_sleepers", now=5), 0),
     ("pauses", query("expired_pauses", now=5, limit=10), 0),
+    ("next end of a pause", query("next_pause_end", now=5), 1),
     ("purgeable", query("purgeable_schedules", ended_before=5, limit=10), 0),
     ("old history", query("purge_history", finished_before=5, limit=10, statuses=["completed"]), 0),
     ("declared", query("declared_schedules", app="none"), 0),

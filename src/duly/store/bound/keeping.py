@@ -102,5 +102,8 @@ class BoundKeeping(Bound):
     async def resume_expired_pauses(self, *, limit: int) -> int:
         return await self._write(partial(keeping.resume_expired_pauses, limit=limit))
 
+    async def next_pause_end(self) -> int | None:
+        return await self._read(keeping.next_pause_end)
+
     async def purge_keys(self, *, limit: int) -> int:
         return await self._write(partial(lanes.purge_keys, limit=limit))

@@ -78,3 +78,9 @@ def resume_expired_pauses(now: int, limit: int) -> Program[int]:
     if over:
         yield from write_changes(now, over)
     return len(over)
+
+
+def next_pause_end(now: int) -> Program[int | None]:
+    """Say in how many milliseconds the next pause ends; see ``Keeping.next_pause_end``."""
+    ((ends_at,),) = yield query("next_pause_end", now=now)
+    return None if ends_at is None else ends_at - now

@@ -232,6 +232,22 @@ class TestExpiredPauses:
         trial.clock.move(seconds=1)
         assert [await trial.store.resume_expired_pauses(limit=2) for _ in range(3)] == [2, 1, 0]
 
+    async def test_the_next_end_of_a_pause_is_the_earliest_that_is_to_come(self, trial: Trial) -> None:
+        assert await trial.store.next_pause_end() is None
+        await trial.pause(await trial.put("endless"))
+        assert await trial.store.next_pause_end() is None
+        later, sooner, gone = [await trial.put(key) for key in ("later", "sooner", "gone")]
+        for put, seconds in ((later, 90), (sooner, 60), (gone, 30)):
+            await trial.pause(put, until=trial.clock.now() + seconds * 1000)
+        await trial.delete(gone)
+        assert await trial.store.next_pause_end() == 60_000
+        trial.clock.move(milliseconds=59_999)
+        assert await trial.store.next_pause_end() == 1
+        trial.clock.move(milliseconds=1)
+        assert await trial.store.next_pause_end() == 30_000, "one that is over is not to come, resumed or not"
+        await trial.resume(await trial.schedule(later))
+        assert await trial.store.next_pause_end() is None
+
     async def test_one_that_a_newer_version_wrote_does_not_keep_the_others_paused(
         self, trial: Trial, access: Access
     ) -> None:

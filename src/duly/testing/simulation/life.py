@@ -119,6 +119,7 @@ class Life:
             chance,
             operations,
             on_schedules=self._wake,
+            on_pause=lambda end: None,
             on_runs=self._wake,
             on_cancel=_nothing,
             tell=lambda name, schedule: None,
