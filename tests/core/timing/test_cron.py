@@ -86,6 +86,20 @@ def test_zones_and_their_clock_changes(expr, zone, after, expected):
     assert fires(Cron(expr, zone), after, len(expected)) == expected
 
 
+@pytest.mark.parametrize(
+    "expr, text",
+    [
+        ("", "cron expression '' has 0 fields; expected 5 (minute hour day month weekday) such as '0 2 * * *'"),
+        ("@Daily", "cron expression is '@Daily'; expected its fields, which are '0 0 * * *'"),
+        ("@reboot", "cron expression is '@reboot'; expected 5 or 6 fields of ASCII letters"),
+    ],
+)
+def test_who_gives_no_fields_is_shown_some(expr, text):
+    with pytest.raises(CronInvalid) as refusal:
+        Cron(expr)
+    assert str(refusal.value).startswith(text)
+
+
 @pytest.mark.parametrize("zone", ["Central Standard Time", "EST", "CST6CDT", "utc+2", "", "utc", None, 5, ["UTC"]])
 def test_bad_zones_are_refused_with_an_example(zone):  # B11
     with pytest.raises(TimezoneInvalid, match=r"America/New_York"):

@@ -86,11 +86,21 @@ def test_between_jumps_over_years_without_walking():
     assert next(windows) == 1000
 
 
-@pytest.mark.parametrize("length", [{"milliseconds": 500}, {"seconds": 0}, {"minutes": -5}, {}])
+@pytest.mark.parametrize(
+    "length", [{"milliseconds": 500}, {"seconds": 0}, {"minutes": -5}, {}, {"hours": 0, "days": 0}]
+)
 def test_too_short_is_refused(length):
     with pytest.raises(IntervalTooShort, match=r"expected at least 1000 ms") as refusal:
         Every(**length)
     assert refusal.value.code == "SCHEDULE_INTERVAL_TOO_SHORT"
+
+
+def test_an_interval_without_a_length_is_told_how_to_give_one():
+    for nothing in (Every, lambda: Every(None), lambda: Every(minutes=None)):
+        with pytest.raises(IntervalTooShort) as refusal:
+            nothing()
+        expected = "at least 1000 ms, such as Every('30m') or Every(minutes=30)"
+        assert str(refusal.value) == f"Every() has no length; expected {expected}"
 
 
 def test_text_that_is_too_short_is_refused_too():

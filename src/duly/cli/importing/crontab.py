@@ -7,17 +7,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from duly.core.timing.pattern import MACROS
+
 from .values import Body, Imported, Left, cron, key_of, name_of
 
-MACROS = {
-    "@yearly": "0 0 1 1 *",
-    "@annually": "0 0 1 1 *",
-    "@monthly": "0 0 1 * *",
-    "@weekly": "0 0 * * 0",
-    "@daily": "0 0 * * *",
-    "@midnight": "0 0 * * *",
-    "@hourly": "0 * * * *",
-}
 # As cron does: no catching up, no second try, no time limit, and runs may overlap.
 AS_CRON_DOES: Body = {
     "overlapPolicy": "allow",

@@ -42,17 +42,21 @@ class Every(TimingBase):
         every: str | timedelta | None = None,
         /,
         *,
-        milliseconds: int = 0,
-        seconds: int = 0,
-        minutes: int = 0,
-        hours: int = 0,
-        days: int = 0,
+        milliseconds: int | None = None,
+        seconds: int | None = None,
+        minutes: int | None = None,
+        hours: int | None = None,
+        days: int | None = None,
         anchor: Anchor = "epoch",
         after_completion: bool = False,
         timezone: str = "UTC",
         minimum_ms: int = DEFAULT_MINIMUM_MS,
     ) -> None:
-        units = {"milliseconds": milliseconds, "seconds": seconds, "minutes": minutes, "hours": hours, "days": days}
+        named = {"milliseconds": milliseconds, "seconds": seconds, "minutes": minutes, "hours": hours, "days": days}
+        units = {name: value for name, value in named.items() if value is not None}
+        if every is None and not units:
+            expected = f"at least {minimum_ms} ms, such as Every('30m') or Every(minutes=30)"
+            raise refused_as(IntervalTooShort, "Every() has no length", "every", None, expected)
         every_ms = _from_units(units) if every is None else _from_value(every, units)
         if not isinstance(after_completion, bool):
             raise refused("after_completion", after_completion, "true or false")

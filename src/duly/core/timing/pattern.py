@@ -18,6 +18,17 @@ from duly.core.timing.steps import last_values, next_values
 
 MAX_LENGTH: Final = 256
 
+MACROS: Final = {
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+    "@monthly": "0 0 1 * *",
+    "@weekly": "0 0 * * 0",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@hourly": "0 * * * *",
+}
+"""Names that cron has for some expressions; they are not taken, and whoever gives one is told what to write."""
+
 _ALLOWED = re.compile(r"[A-Za-z0-9*?,/# \t-]*")
 _ALL_HOURS: Final = (1 << 24) - 1
 
@@ -124,12 +135,14 @@ def split_fields(expr: str) -> tuple[str, ...]:
         given = f"cron expression has {len(expr)} characters"
         raise refused_as(CronInvalid, given, "cron", f"{expr[:40]}...", f"at most {MAX_LENGTH}")
     if not _ALLOWED.fullmatch(expr):
-        expected = "5 or 6 fields of ASCII letters, digits, * ? , / # -, parted by spaces"
+        expected = "5 or 6 fields of ASCII letters, digits, * ? , / # -, parted by spaces, such as '0 2 * * *'"
+        if (name := expr.strip().lower()) in MACROS:
+            expected = f"its fields, which are '{MACROS[name]}'"
         raise refused_as(CronInvalid, f"cron expression is {shortened(expr)}", "cron", expr, expected)
     fields = tuple(expr.split())
     if len(fields) not in (5, 6):
         given = f"cron expression {shortened(expr)} has {len(fields)} fields"
-        expected = "5 (minute hour day month weekday), or 6 with seconds first"
+        expected = "5 (minute hour day month weekday) such as '0 2 * * *', or 6 with seconds first"
         raise refused_as(CronInvalid, given, "cron", expr, expected)
     return fields
 
