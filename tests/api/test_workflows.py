@@ -70,7 +70,9 @@ async def test_a_workflow_is_started_once_and_told_what_it_waits_for(api: httpx2
     await until(completed)
     assert (await app.runs.wait(run["id"], timeout=20)).result == [8, 5, "now", "yes"]
     assert (await api.post(f"/tasks/{token}/fail", json={"error": "late"})).json() == {"ended": False}
-    assert (await api.get("/runs/order-7/values/state")).json() == {"name": "state", "value": "waiting"}
+    values = {name: (await api.get(f"/runs/order-7/values/{name}")).json() for name in ("state", "none")}
+    assert values["state"] == {"name": "state", "value": "waiting", "published": True}
+    assert values["none"] == {"name": "none", "value": None, "published": False}
     steps = (await api.get("/runs/order-7/steps")).json()["items"]
     assert [(s["position"], s["kind"], s["name"], s["result"]) for s in steps] == [
         (0, "start", "2", None),

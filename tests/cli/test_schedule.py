@@ -3,6 +3,7 @@
 import asyncio
 import getpass
 import json
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -176,6 +177,7 @@ def test_trigger_makes_a_run_that_the_run_commands_show(anywhere: Duly) -> None:
     run_id = anywhere("schedule", "trigger", "nightly", "--payload", '{"by": "hand"}', "-o", "name").stdout.strip()
     shown = anywhere("run", "get", run_id)
     assert '{"by": "hand"}' in shown.stdout
+    assert re.search(r"^schedule +nightly \([0-9a-f-]{36}\)$", shown.stdout, re.MULTILINE)
     assert anywhere("run", "list", "--schedule", "nightly", "-o", "name").stdout.split() == [run_id]
     assert anywhere("run", "list", "--status", "completed").stderr == "no runs like that\n"
     assert "pending" in anywhere("run", "list").stdout

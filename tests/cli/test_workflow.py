@@ -19,6 +19,10 @@ app = duly.Duly("sqlite:///flows.db")
 async def order(ctx, input: int):
     ctx.publish("state", "waiting")
     return [input, await ctx.wait_for_signal("go")]
+
+@app.workflow("nothing")
+async def nothing(ctx, input):
+    ctx.publish("state", None)
 """
 
 START = """
@@ -28,6 +32,18 @@ from flows import app
 async def main():
     async with app:
         pass
+
+asyncio.run(main())
+"""
+
+WORK = """
+import asyncio
+from flows import app
+
+async def main():
+    async with app:
+        run = await app.workflows.start("nothing", None, id="nothing-7")
+        await app.runs.wait(run.id, timeout=60)
 
 asyncio.run(main())
 """
@@ -53,7 +69,9 @@ def test_a_workflow_is_started_told_and_cancelled(flows: Duly) -> None:
     assert started.stderr == f"started run {run['id']}\n"
     told = flows("signal", "order-7", "go", "--payload", '"now"')
     assert (told.exit_code, told.stderr) == (0, f"sent signal go to run {run['id']}\n")
-    assert answer(flows("query", "order-7", "state", "-o", "json")) == {"name": "state", "value": None}
+    nothing = flows("query", "order-7", "state", "-o", "json")
+    assert (nothing.exit_code, nothing.stdout) == (3, "")
+    assert nothing.stderr == "duly: run order-7 has published nothing under 'state'\n"
     assert answer(flows("steps", "order-7", "-o", "json"))["items"] == []
     assert "no worker has begun it" in flows("steps", "order-7").stderr
     assert flows("update", "order-7", "amount", "--payload", "1").exit_code == 0
@@ -94,12 +112,19 @@ def test_bad_words_are_refused(flows: Duly, words: list[str], code: int, said: s
     assert (done.exit_code, said in done.stderr) == (code, True), done.stderr
 
 
+def test_a_value_that_was_published_null_is_told_from_none(flows: Duly, tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", WORK], cwd=tmp_path, check=True)
+    shown = answer(flows("query", "nothing-7", "state", "-o", "json"))
+    assert shown == {"name": "state", "value": None, "published": True}
+    assert flows("query", "nothing-7", "stat").exit_code == 3
+
+
 def test_on_a_server_the_server_decides(anywhere: Duly) -> None:
     anywhere("schedule", "create", "first", "--daily", "02:00", "--job", "report")
     run = answer(anywhere("schedule", "trigger", "first", "-o", "json"))
     assert anywhere("workflow", "start", "order").exit_code == 2
     assert answer(anywhere("workflow", "steps", run["id"], "-o", "json"))["items"] == []
-    assert answer(anywhere("workflow", "query", run["id"], "x", "-o", "json"))["value"] is None
+    assert anywhere("workflow", "query", run["id"], "x", "-o", "json").exit_code == 3
     done = anywhere("workflow", "signal", run["id"], "go", "--payload", "1")
     assert (done.exit_code, "only workflows wait" in done.stderr) == (4, True)
     assert anywhere("workflow", "update", run["id"], "go").exit_code == 4

@@ -323,6 +323,12 @@ async def test_what_is_somebody_elses_is_not_there(site: httpx2.AsyncClient, app
     assert json.dumps([run.id for run in (await app.runs.dead()).items]) == before
 
 
+async def test_a_run_that_was_triggered_names_its_schedule_as_others_do(site: httpx2.AsyncClient, app: Duly) -> None:
+    made = await app.schedules.create(key="by-hand", timing=Every("1h"), job="work")
+    await app.schedules.trigger(made.id)
+    assert f'/schedules/{made.id}" class="cut">by-hand</a>' in await text_of(site, "/runs")
+
+
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{7*7}}"
 
 

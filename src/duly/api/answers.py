@@ -158,6 +158,7 @@ def run_answer(run: Run, *, whole: bool = True) -> RunAnswer:
         "windowKey": run.window_key,
         "kind": run.kind.value,
         "scheduleId": run.schedule_id,
+        "scheduleKey": run.schedule_key,
         "jobType": run.job if run.workflow is None else None,
         "workflow": run.workflow,
         "version": run.version,

@@ -205,6 +205,7 @@ RUN: Mapping[str, Any] = {
     "windowKey": "sched:u42-digest:1794830400000",
     "kind": "window",
     "scheduleId": SCHEDULE_ID,
+    "scheduleKey": "u42-digest",
     "jobType": "send-digest",
     "workflow": None,
     "version": None,

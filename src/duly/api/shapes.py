@@ -170,6 +170,7 @@ class RunAnswer(TypedDict):
     windowKey: Annotated[str | None, Meta(description="`sched:<key>:<epoch ms>`; null unless a window fired it")]
     kind: Literal["window", "manual", "backfill", "direct", "child"]
     scheduleId: str | None
+    scheduleKey: Annotated[str | None, Meta(description="null where `scheduleId` is, and of one that was purged")]
     jobType: Annotated[str | None, Meta(description="null for a run of a workflow")]
     workflow: Annotated[str | None, Meta(description="null for a run of a job")]
     version: Annotated[str | None, Meta(description="null until a worker has begun it, unless it was asked for")]

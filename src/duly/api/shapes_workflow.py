@@ -47,6 +47,7 @@ class ValueAnswer(TypedDict):
 
     name: Annotated[str, Meta(description="as the body published it")]
     value: Annotated[Any, Meta(description="the newest; null if it has shown none")]
+    published: Annotated[bool, Meta(description="whether it has shown any: it may have shown null")]
 
 
 class PublishedAnswer(TypedDict):

@@ -178,13 +178,13 @@ class WorkflowRuns:
         self._runs._wake()
         return run
 
-    async def query(self, run: str, name: str) -> Any:
-        """The newest value that a run has shown with ``ctx.publish``; None if it has shown none."""
+    async def query(self, run: str, name: str, default: Any = None) -> Any:
+        """The newest value that a run has shown with ``ctx.publish``; ``default`` if it has shown none."""
         run_id = await self._resolve(run)
         value = await self._store.read_published(run_id, _name(name))
         if value is None and await self._store.get_run(run_id) is None:
             raise not_found("run", run)
-        return None if value is None else _decode(value)
+        return default if value is None else _decode(value)
 
     async def marks(self, run: str) -> Marks:
         """The tags and attributes of a run."""

@@ -54,7 +54,7 @@ def run_sheet(run: Answer, now: int) -> Sheet:
         ("job", run["jobType"]),
         ("workflow", name_of(run) if run["workflow"] else None),
         ("kind", run["kind"]),
-        ("schedule", run["scheduleId"]),
+        ("schedule", _schedule(run)),
         ("scheduled", at("scheduledAt")),
         ("windows", f"{run['windowCount']} since {at('since')}" if run["windowCount"] and run["since"] else None),
         ("fired", at("firedAt")),
@@ -71,6 +71,12 @@ def run_sheet(run: Answer, now: int) -> Sheet:
         ("result", _json(run["result"]) if run["result"] is not None else None),
     ]
     return Sheet([(name, value) for name, value in rows if value is not None], _attempts(run, now))
+
+
+def _schedule(run: Answer) -> str | None:
+    """By its key, which people know, and its id."""
+    key, id = run.get("scheduleKey"), run["scheduleId"]  # a server of a former version does not tell the key
+    return f"{key} ({id})" if key else id
 
 
 def name_of(run: Answer) -> str:

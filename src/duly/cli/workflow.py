@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from .backend import backend
+from .failing import NOT_FOUND, Refused
 from .flags import named_as
 from .grouping import Group
 from .inputs import read_json
@@ -103,9 +104,11 @@ def update(ref: str, name: str, payload: str | None) -> None:
 @output_options
 @common_options
 def query(ref: str, name: str) -> None:
-    """Ask what the run REF shows under NAME."""
+    """Ask what the run REF shows under NAME (exit 3 if it has shown nothing)."""
     with backend() as reach:
         found = reach.get_value(ref, name)
+    if not found.get("published", True):  # a server of a former version does not tell
+        raise Refused(f"run {ref} has published nothing under {name!r}", code=NOT_FOUND)
     printer().show(found, lambda: Table(["NAME", "VALUE"], [[found["name"], _json(found["value"])]]))
 
 

@@ -62,7 +62,8 @@ async def update(app: Duly, ref: str, name: str, body: object) -> UpdateAnswer:
 async def value(app: Duly, ref: str, name: str) -> ValueAnswer:
     """What a run shows under a name."""
     run = await find(app, ref)
-    return {"name": name, "value": await app.workflows.query(run.id, name)}
+    shown = await app.workflows.query(run.id, name, UNSET)
+    return {"name": name, "value": None if shown is UNSET else shown, "published": shown is not UNSET}
 
 
 async def publish(app: Duly, event: str, body: object, *, id: str | None = None) -> PublishedAnswer:
