@@ -113,3 +113,16 @@ def test_an_unreachable_server_is_a_finding(duly: Duly) -> None:
     done = duly("doctor", "--server", "http://127.0.0.1:1")
     assert done.exit_code == 1
     assert "no answer from http://127.0.0.1:1" in done.stdout
+
+
+def test_a_damaged_file_is_told_what_to_do_with(duly: Duly, tmp_path: Path) -> None:
+    path = tmp_path / "duly.db"
+    url = f"sqlite:///{path}"
+    assert duly("db", "migrate", "--database-url", url).exit_code == 0
+    pages = path.read_bytes()
+    path.write_bytes(pages[:8192] + bytes([222, 173]) * ((len(pages) - 8192) // 2))
+    done = duly("doctor", "--database-url", url)
+    assert done.exit_code == 1
+    for word in ("is damaged", "restore a backup", ".recover", "`duly db restored`"):
+        assert word in done.stdout, done.stdout
+    assert "is the database running" not in done.stdout

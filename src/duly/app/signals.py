@@ -12,6 +12,7 @@ from typing import Any
 
 from duly.config.sources import debugging
 from duly.core.errors import ConfigurationError, StoreUnavailable
+from duly.store.rights import RightsMissing
 
 UNREACHABLE, MISCONFIGURED = 69, 78
 """Exit codes of an app that is the whole program, as those of the command line."""
@@ -25,7 +26,8 @@ def run_alone(run: Callable[[], Coroutine[Any, Any, None]]) -> None:
         if debugging():
             raise
         sys.stderr.write(f"duly: {error.message}\n")
-        raise SystemExit(UNREACHABLE if isinstance(error, StoreUnavailable) else MISCONFIGURED) from None
+        settled = isinstance(error, RightsMissing | ConfigurationError)  # trying again does not mend it
+        raise SystemExit(MISCONFIGURED if settled else UNREACHABLE) from None
 
 
 @asynccontextmanager

@@ -15,6 +15,7 @@ from duly.core.version import VERSION
 from duly.runtime.clock import SystemClock
 from duly.store.inspection import Finding, Inspection
 from duly.store.methods.surveying import Survey, survey
+from duly.store.rights import RightsMissing
 
 from .times import in_words, relative
 
@@ -251,6 +252,7 @@ def _left(seen: Survey) -> Iterator[Finding]:
 
 
 def _advice(error: DulyError, place: str) -> str | None:
-    if error.code == "STORE_UNAVAILABLE":
+    told = isinstance(error, RightsMissing) or "damaged" in error.details  # the error itself says what to do
+    if error.code == "STORE_UNAVAILABLE" and not told:
         return f"is the database running, and is {place} right?"
     return None

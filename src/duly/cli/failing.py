@@ -20,6 +20,7 @@ from duly.core.errors import (
     ServerUnreachable,
     StoreUnavailable,
 )
+from duly.store.rights import RightsMissing
 
 from .tables import printable
 
@@ -38,6 +39,7 @@ _CODES: tuple[tuple[type[DulyError], int], ...] = (
     (Invalid, USAGE),
     (NotFound, NOT_FOUND),
     (Conflict, CONFLICT),
+    (RightsMissing, CONFIGURATION),
     (ServerUnreachable, UNREACHABLE),
     (StoreUnavailable, UNREACHABLE),
     (OutcomeUnknown, UNREACHABLE),

@@ -12,6 +12,7 @@ import psycopg
 
 from duly.core.errors import OutcomeUnknown, StoreError, StoreUnavailable
 from duly.store.clash import Clash
+from duly.store.rights import RightsMissing
 
 _UNIQUE = "23505"
 _BUSY = frozenset({"40001", "40P01", "55P03", "57014"})
@@ -19,6 +20,7 @@ _GONE = frozenset({"57P01", "57P02", "57P03", "57P05", "25P03", "25P04"})
 _NOT_PREPARED = frozenset({"42P05", "26000"})
 _STALE_PLAN = "0A000"
 _READ_ONLY = "25006"
+_NO_RIGHT = "42501"
 _ROLLED_BACK_AT_COMMIT = ("23", "40", "53")
 
 
@@ -47,6 +49,13 @@ def not_done(error: psycopg.Error, where: str) -> StoreError:
     """Our error for one that came before the commit: nothing was done."""
     state = error.sqlstate or ""
     text = _text_of(error)
+    if state == _NO_RIGHT:
+        return RightsMissing(
+            f"PostgreSQL at {where} refused this user: {text}; grant it USAGE on the schema and "
+            "SELECT, INSERT, UPDATE, DELETE on all tables of it; or, if it is to make the tables, CREATE on the schema "
+            "(else another user makes them: `duly db migrate`, or what `duly db sql` prints)",
+            sqlstate=state,
+        )
     if state.startswith(("22", "23", "42")):
         diag = error.diag
         what = "statement" if state.startswith("42") else "data"

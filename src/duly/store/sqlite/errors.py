@@ -36,7 +36,7 @@ def translate(error: Exception, path: str, statement: str | None = None) -> Duly
             path=path,
         )
     if isinstance(error, apsw.CorruptError):
-        return StoreUnavailable(damaged(path, str(error)), path=path)
+        return StoreUnavailable(damaged(path, str(error)), path=path, damaged=True)
     if isinstance(error, _UNAVAILABLE):
         return StoreUnavailable(f"database {path}: {type(error).__name__}: {error}; nothing was done", path=path)
     kind = Clash if getattr(error, "extendedresult", None) in _UNIQUE else StoreError
@@ -51,7 +51,8 @@ def damaged(path: str, found: str) -> str:
     """What to do about a database that cannot be relied on."""
     return (
         f"database {path} is damaged ({found}); stop all its users, keep a copy of it and of the files beside it,"
-        " and restore a backup, or save what can be read with the .recover command of the sqlite3 shell"
+        " and restore a backup, or save what can be read with the .recover command of the sqlite3 shell; before the"
+        " first start on either, `duly db restored` keeps windows from firing a second time"
     )
 
 
