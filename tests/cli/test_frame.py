@@ -53,6 +53,18 @@ def test_what_needs_little_imports_little(arguments: list[str]) -> None:
     assert done.stderr == "[]\n"
 
 
+def test_a_command_on_a_store_does_not_look_for_packages_that_it_does_not_need(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'duly.db'}"
+    code = (
+        "import sys; from duly.cli import main\n"
+        f"try: main(['schedule', 'list', '--database-url', {url!r}], prog_name='duly')\n"
+        "except SystemExit: pass\n"
+        "print('duly.app' in sys.modules, 'importlib.metadata' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=clean_environment())
+    assert done.stdout.splitlines()[-1] == "True False", done.stderr
+
+
 def test_every_command_says_what_it_does(duly: Duly) -> None:
     told = duly("--help").stdout
     for name, (_, words) in COMMANDS.items():

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from importlib import import_module
-from importlib.metadata import entry_points
+from typing import TYPE_CHECKING
 
 from duly.config.masking import mask_url
 from duly.core.errors import ConfigurationError
 from duly.core.outside import RESERVED_NAME
 
 from .target import Target, TargetFactory
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "duly.targets"
 """An entry point's name is the scheme; what it names takes (name, url) and answers a target."""
@@ -80,6 +84,13 @@ def scheme_of(name: str, url: str) -> str:
 def schemes() -> list[str]:
     """Every scheme that has a class."""
     return sorted({*OURS, *(point.name for point in entry_points(group=GROUP))})
+
+
+def entry_points(*, group: str, name: str | None = None) -> Sequence[EntryPoint]:
+    """What other packages have installed."""
+    from importlib.metadata import entry_points  # thirty modules, for targets of others alone
+
+    return [point for point in entry_points(group=group) if name in (None, point.name)]
 
 
 def driver(module: str, extra: str, name: str) -> object:
