@@ -98,7 +98,7 @@ async def test_a_schedule_names_calendars_and_keeps_them_from_being_deleted(api:
     patched = await api.patch("/schedules/nightly", json={"calendars": ["none"]})
     assert patched.status_code == 422
     patched = await api.patch("/schedules/nightly", json={"excludeDates": ["soon"]})
-    assert (patched.status_code, patched.json()["errors"][0]["pointer"]) == (422, "/excludeDates")
+    assert (patched.status_code, patched.json()["errors"][0]["pointer"]) == (422, "/excludeDates/0")
     assert "excludeDates has 'soon'" in patched.json()["detail"]
     patched = await api.patch("/schedules/nightly", json={"calendars": None, "excludeDates": None})
     assert (patched.json()["calendars"], patched.json()["excludeDates"]) == ([], [])

@@ -1,15 +1,21 @@
 """Refusals in the words of the caller: each names the field that was sent, as it was sent, and what to send instead."""
 
+import re
 from typing import Any
 
 import pytest
 
+from duly import Duly
 from duly.api.arguments import create_arguments
-from duly.api.bodies import PatchBody, RunBody, ScheduleBody
+from duly.api.bodies import AcknowledgeManyBody, ApplyBody, CalendarBody, PatchBody, RunBody, ScheduleBody
+from duly.api.bodies_control import BulkBody
+from duly.api.bodies_keys import KeyBody
+from duly.api.operations.schedules import check_schedule
 from duly.api.problems import problem_of
 from duly.api.reading import read
 from duly.config import Settings
-from duly.core.errors import DulyError
+from duly.core.errors import DulyError, ValidationFailed
+from duly.core.ids import KEY_EXPECTED
 
 CRON = {"name": "x", "jobType": "x", "cronExpression": "0 2 * * *"}
 INSTANT = "RFC 3339 text with an offset such as '2027-03-15T14:00:00Z'"
@@ -94,3 +100,72 @@ def test_a_key_cannot_be_changed() -> None:
 
 def test_when_a_run_is_due_is_text() -> None:
     assert refusal({"jobType": "x", "runAt": 5}, RunBody) == ("/runAt", f"runAt is 5; expected {INSTANT}, or null")
+
+
+LONG = "'" + "k" * 55 + "..."
+
+
+@pytest.mark.parametrize(
+    "kind, body, detail",
+    [
+        (ScheduleBody, CRON | {"key": "k" * 201}, f"key is {LONG}; expected {KEY_EXPECTED}, or null"),
+        (
+            ScheduleBody,
+            CRON | {"calendars": ["k" * 201]},
+            f"calendars[0] is {LONG}; expected the name of a calendar: {KEY_EXPECTED}",
+        ),
+        (
+            ScheduleBody,
+            CRON | {"excludeDates": ["2027-01-011"]},
+            "excludeDates[0] is '2027-01-011'; expected a date such as 2026-12-25",
+        ),
+        (
+            ScheduleBody,
+            CRON | {"description": "k" * 10_001},
+            f"description is {LONG}; expected text of at most 10000 characters, or null",
+        ),
+        (ScheduleBody, CRON | {"tags": ["a"] * 51}, "tags is a list of 51; expected a list of at most 50, or null"),
+        (
+            ApplyBody,
+            {"schedules": [], "set": "k" * 101},
+            f"set is {LONG}; expected 1 to 100 of A-Z a-z 0-9 . _ - starting with a letter or a digit, or null",
+        ),
+        (CalendarBody, {"yearly": ["12-255"]}, "yearly[0] is '12-255'; expected a month and a day, such as 12-25"),
+        (
+            CalendarBody,
+            {"ranges": [{"from": "2027-01-02x", "to": "2027-01-03"}]},
+            "from is '2027-01-02x'; expected a date such as 2026-12-25",
+        ),
+        (AcknowledgeManyBody, {"ids": ["k" * 37]}, f"ids[0] is '{'k' * 37}'; expected the id of a run"),
+        (
+            BulkBody,
+            {"action": "pause", "ids": ["k" * 201]},
+            f"ids[0] is {LONG}; expected the id or the key of a schedule",
+        ),
+        (BulkBody, {"action": "pause", "ids": []}, "ids is an empty list; expected a list of 1 to 1000"),
+        (KeyBody, {"name": "ci", "scopes": []}, "scopes is an empty list; expected a list of 1 to 5"),
+    ],
+)
+def test_a_bound_is_told_as_it_is(kind: Any, body: dict[str, Any], detail: str) -> None:
+    assert refusal(body, kind)[1] == detail
+
+
+@pytest.mark.parametrize(
+    "given, zone",
+    [
+        ("9999-12-31T23:59:59Z", "UTC"),
+        ("9999-01-01T00:00:00Z", "Asia/Kolkata"),
+        ("9999-12-31T23:59:59", "UTC"),
+        ("9999-12-31T23:59:59", "America/New_York"),
+        ("0001-01-01T00:00:00", "Asia/Kolkata"),
+        ("10000-01-01T00:00:00Z", "UTC"),
+    ],
+)
+async def test_a_far_instant_is_told_by_its_name(given: str, zone: str) -> None:
+    once = {"name": "x", "jobType": "x", "onPast": "fire", "onceAt": given, "timezone": zone}
+    with pytest.raises(ValidationFailed) as refused:
+        await check_schedule(Duly("sqlite:///never-opened.db"), once)
+    (error,) = problem_of(refused.value)[1]["errors"]
+    assert error["pointer"] == "/onceAt"
+    expected = "(an instant from 1970|an instant within|RFC 3339)"
+    assert re.match(rf"onceAt is '?\d{{4,5}}-\d\d-\d\dT\S+; expected {expected}", error["detail"])

@@ -11,6 +11,9 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from duly.app.sets import SET_EXPECTED
+from duly.core.ids import KEY_EXPECTED
+
 WORDS = "words"
 """Under this name a type says what it expects, where its bounds would not tell a person."""
 
@@ -143,10 +146,13 @@ class TimingBody(Base):
     after_completion: Annotated[bool | UnsetType | None, told("Count an interval from the end of the run.")] = UNSET
 
 
-Dates = Annotated[
-    list[Annotated[str, Meta(max_length=10, extra_json_schema={"format": "date"})]], Meta(max_length=5000)
+Date = Annotated[
+    str, Meta(max_length=10, extra_json_schema={"format": "date"}, extra={WORDS: "a date such as 2026-12-25"})
 ]
-CalendarNames = Annotated[list[Annotated[str, Meta(max_length=200)]], Meta(max_length=20)]
+Dates = Annotated[list[Date], Meta(max_length=5000)]
+MonthDay = Annotated[str, Meta(max_length=5, extra={WORDS: "a month and a day, such as 12-25"})]
+CalendarName = Annotated[str, Meta(max_length=200, extra={WORDS: f"the name of a calendar: {KEY_EXPECTED}"})]
+CalendarNames = Annotated[list[CalendarName], Meta(max_length=20)]
 
 
 class PatchBody(TimingBody):
@@ -208,7 +214,7 @@ class ScheduleBody(PatchBody):
     """A schedule. The smallest is a name, one timing and one target."""
 
     key: Annotated[
-        Annotated[str, Meta(max_length=200)] | UnsetType | None,
+        Annotated[str, Meta(max_length=200, extra={WORDS: KEY_EXPECTED})] | UnsetType | None,
         told(
             "Unique in its tenant; the id if absent. The name may be left out if there is a key.",
             pattern="^[A-Za-z0-9][A-Za-z0-9._:@-]{0,199}$",
@@ -224,7 +230,7 @@ class ApplyBody(Base):
         told("As in a create, each with a `key`.", items={"$ref": "#/components/schemas/ScheduleBody"}),
     ]
     set: Annotated[
-        Annotated[str, Meta(max_length=100)] | UnsetType | None,
+        Annotated[str, Meta(max_length=100, extra={WORDS: SET_EXPECTED})] | UnsetType | None,
         told("The name of what is applied together.", pattern="^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"),
     ] = UNSET
     prune: Annotated[
@@ -250,8 +256,8 @@ class PreviewBody(TimingBody):
 class DateRangeBody(Base):
     """All dates from one to another, both counted."""
 
-    from_: Annotated[str, Meta(max_length=10, extra_json_schema={"format": "date"})] = field(name="from")
-    to: Annotated[str, Meta(max_length=10, extra_json_schema={"format": "date"})]
+    from_: Date = field(name="from")
+    to: Date
 
 
 class CalendarBody(Base):
@@ -260,7 +266,7 @@ class CalendarBody(Base):
     dates: Annotated[Dates | UnsetType | None, told("Single dates.", examples=[["2026-11-20"]])] = UNSET
     ranges: Annotated[list[DateRangeBody], Meta(max_length=1000)] | UnsetType | None = UNSET
     yearly: Annotated[
-        Annotated[list[Annotated[str, Meta(max_length=5)]], Meta(max_length=366)] | UnsetType | None,
+        Annotated[list[MonthDay], Meta(max_length=366)] | UnsetType | None,
         told("Dates of every year, as month and day.", examples=[["12-25"]]),
     ] = UNSET
     description: Annotated[str, Meta(max_length=10000)] | UnsetType | None = UNSET
@@ -315,7 +321,7 @@ class RunBody(Base):
         UNSET
     )
     unique_for: Annotated[
-        float | Annotated[str, Meta(max_length=64)] | UnsetType | None,
+        float | Annotated[str, Meta(max_length=64, extra={WORDS: "a duration such as '5m'"})] | UnsetType | None,
         told("Also not within this time of its enqueue: seconds, or a duration.", examples=["5m"]),
     ] = UNSET
     on_conflict: Annotated[
@@ -368,7 +374,8 @@ class AcknowledgeManyBody(Base):
     """Dead letters, by ``ids`` or by ``filter``."""
 
     ids: Annotated[
-        Annotated[list[Annotated[str, Meta(max_length=36)]], Meta(max_length=1000)] | UnsetType,
+        Annotated[list[Annotated[str, Meta(max_length=36, extra={WORDS: "the id of a run"})]], Meta(max_length=1000)]
+        | UnsetType,
         told("These runs, at most 1,000."),
     ] = UNSET
     filter: DeadFilterBody | UnsetType = UNSET

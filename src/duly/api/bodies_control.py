@@ -6,8 +6,9 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
-from .bodies import Base, Id, Instant, Line, told
+from .bodies import WORDS, Base, Id, Instant, Line, told
 
+Ref = Annotated[str, Meta(max_length=200, extra={WORDS: "the id or the key of a schedule"})]
 Reason = Annotated[str, Meta(max_length=1000)]
 
 
@@ -29,7 +30,7 @@ class BulkBody(Base):
 
     action: Literal["pause", "resume", "cancel", "delete", "trigger"]
     ids: Annotated[
-        Annotated[list[Annotated[str, Meta(max_length=200)]], Meta(min_length=1, max_length=1000)] | UnsetType,
+        Annotated[list[Ref], Meta(min_length=1, max_length=1000)] | UnsetType,
         told("These, by id or key; the answer says what became of each."),
     ] = UNSET
     filter: Annotated[ScheduleFilterBody | UnsetType, told("Those that fit; at least one condition.")] = UNSET

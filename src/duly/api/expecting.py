@@ -26,13 +26,9 @@ _OWNED = {
 
 
 @lru_cache(maxsize=1024)
-def expected(kind: Any, place: str = "") -> str:
-    """A type in words; with ``place`` the type of what is inside a list."""
-    info = inspect.type_info(kind)
-    if place:
-        lists = [option for option in _options(info) if isinstance(option, inspect.ListType)]
-        info = lists[0].item_type if lists else info
-    options = _options(info)
+def expected(kind: Any) -> str:
+    """A type in words."""
+    options = _options(inspect.type_info(kind))
     words = [_words(option) for option in options if not isinstance(option, inspect.NoneType)]
     return " or ".join(words) + (", or null" if len(words) < len(options) else "")
 
@@ -62,18 +58,23 @@ def _words(info: inspect.Type) -> str:
             return f"a number{_bounds(info)}"
         case inspect.StrType():
             line = " on one line, without control characters" if info.pattern else ""
-            least, most = info.min_length or 0, info.max_length
-            return f"text{f' of {least} to {most} characters' if most else ''}{line}"
+            return f"text{_many(info)}{' characters' if info.max_length else ''}{line}"
         case inspect.LiteralType():
             return " | ".join(str(value) for value in info.values)
         case inspect.ListType():
-            return f"a list{f' of at most {info.max_length}' if info.max_length else ''}"
+            return f"a list{_many(info)}"
         case inspect.BoolType():
             return "true or false"
         case inspect.AnyType():
             return "any value"
         case _:
             return "an object"
+
+
+def _many(info: inspect.StrType | inspect.ListType) -> str:
+    if info.max_length is None:
+        return ""
+    return f" of {info.min_length} to {info.max_length}" if info.min_length else f" of at most {info.max_length}"
 
 
 def _bounds(info: inspect.IntType | inspect.FloatType) -> str:

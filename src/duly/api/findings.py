@@ -37,6 +37,9 @@ POINTERS: Mapping[str, str] = {
     "max_delay": "/retryPolicy/maxDelaySeconds",
 }
 
+# Below these stand names that the caller made up: each is one step of a pointer, exactly as it was written.
+_OWN_NAMES = ("target.headers.", "target.")
+
 MOST = 50
 """How many findings one answer tells of; the rest is only counted."""
 
@@ -154,6 +157,9 @@ def pointer_of(field: str | None, otherwise: str | None = None) -> str:
         return otherwise
     if field is None:
         return ""
+    for start in _OWN_NAMES:
+        if field.startswith(start):
+            return f"/{start.replace('.', '/')}{escaped(field.removeprefix(start))}"
     known = POINTERS.get(field)
     return known if known is not None else "/" + "/".join(camel(part) for part in field.split("."))
 

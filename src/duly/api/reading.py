@@ -31,8 +31,8 @@ ADVISED = 5
 ADVISED_LENGTH = 40
 _INTEGERS = range(-(2**63), 2**64)
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
-_PLACE = re.compile(r" - at `\$(.*)`\Z", re.DOTALL)
-_STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
+_PLACE = re.compile(r" - at `\$.*`\Z", re.DOTALL)
+"""What a message ends with that is about something inside of the value, and not about the value itself."""
 
 
 class BodyUnreadable(Invalid):
@@ -68,13 +68,13 @@ def read(kind: type[Body], body: object) -> Body:
 def _look_closer(kind: Any, value: object, at: str, findings: Findings, message: str) -> None:
     struct = _struct_in(kind)
     if struct is None:
-        place = _place(message)
-        inner = _inner(value, place)
-        quoted = isinstance(inner, str) and "`int" in message and inner.strip().lstrip("-").isdecimal()
+        inside = _kind_inside(kind) if _PLACE.search(message) else None
+        if inside is not None and isinstance(value, dict | list):
+            _look_inside(inside, value, at, findings)
+            return
+        quoted = isinstance(value, str) and "`int" in message and value.strip().lstrip("-").isdecimal()
         hint = "; send it without quotes" if quoted else ""
-        findings.add(
-            f"{_named(at, place)} is {_shown(inner)}; expected {expected(kind, place)}{hint}", pointer=at + place
-        )
+        findings.add(f"{_named(at)} is {_shown(value)}; expected {expected(kind)}{hint}", pointer=at)
         return
     if not isinstance(value, dict):
         name = f"{_named(at)} is" if at else "the body is"
@@ -91,6 +91,18 @@ def _look_closer(kind: Any, value: object, at: str, findings: Findings, message:
             msgspec.convert(value[name], field.type, strict=True)
         except msgspec.ValidationError as error:
             _look_closer(field.type, value[name], f"{at}/{name}", findings, str(error))
+
+
+def _look_inside(kind: Any, values: dict[str, Any] | list[Any], at: str, findings: Findings) -> None:
+    """Note every item of a list, or member of an object with names of its own, that is not of its kind."""
+    for place, value in values.items() if isinstance(values, dict) else enumerate(values):
+        try:
+            msgspec.convert(value, kind, strict=True)
+        except msgspec.ValidationError as error:
+            if findings.room:
+                _look_closer(kind, value, f"{at}/{escaped(str(place))}", findings, str(error))
+            else:
+                findings.count(1)
 
 
 def _note_unknown(unknown: list[str], fields: Iterable[str], at: str, findings: Findings) -> None:
@@ -116,9 +128,9 @@ def _begun(name: str, fields: Iterable[str]) -> list[str]:
     return [field for field in fields if len(name) > 2 and field.casefold().startswith(name.casefold())]
 
 
-def _named(at: str, place: str = "") -> str:
-    """A field as people name it: ``/tags`` and ``/1`` is tags[1]."""
-    name, *steps = [step for step in (at + place).split("/") if step][-2:] or [""]
+def _named(at: str) -> str:
+    """A field as people name it: ``/tags/1`` is tags[1]."""
+    name, *steps = [step for step in at.split("/") if step][-2:] or [""]
     for step in steps:
         name = f"{name}[{step}]" if step.isdigit() else step
     return name
@@ -133,20 +145,21 @@ def _struct_in(kind: Any) -> type[Struct] | None:
     return found[0] if found and all(option in (*found, type(None), UnsetType) for option in options) else None
 
 
-def _place(message: str) -> str:
-    found = _PLACE.search(message)
-    return "" if found is None else "".join(f"/{name or place}" for name, place in _STEP.findall(found[1]))
-
-
-def _inner(value: Any, place: str) -> object:
-    for step in place.split("/")[1:]:
-        value = value[int(step)] if isinstance(value, list) else value[step]
-    return value
+@lru_cache(maxsize=512)
+def _kind_inside(kind: Any) -> Any:
+    """The type of what is inside a list, or of the members of an object with names of its own; None for others."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is list or origin is dict:
+        return arguments[-1]
+    options = arguments[:1] if origin is Annotated else arguments
+    return next((inside for option in options if (inside := _kind_inside(option)) is not None), None)
 
 
 def _shown(value: object) -> str:
-    if isinstance(value, dict | list):
-        return "an object" if isinstance(value, dict) else "a list"
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return f"a list of {len(value)}" if value else "an empty list"
     if value is None or isinstance(value, bool):
         return json.dumps(value)
     return shortened(value)

@@ -21,6 +21,7 @@ _IN_MESSAGES = {
     "or an aware datetime": "or an instant",
     "is True": "is true",
     "is False": "is false",
+    "is None": "is null",
     **{
         word: "".join((word.split("_")[0], *(part.capitalize() for part in word.split("_")[1:])))
         for word in (
@@ -35,7 +36,7 @@ _IN_MESSAGES = {
 _MENTIONED = re.compile(r"\b(" + "|".join(map(re.escape, _IN_MESSAGES)) + r")")
 
 # What the Python interface calls a value whose place only the caller knows.
-_SUBJECT = re.compile(r"^(?:instant|moment|milliseconds|minutes|every|interval|local time|payload)(?= (?:is|has) )")
+_SUBJECT = re.compile(r"^(?:instant|moment|at|milliseconds|minutes|every|interval|local time|payload)(?= (?:is|has) )")
 _TOO_SHORT = re.compile(r"^interval is (-?\d+) ms; expected at least (\d+) ms")
 _WAYS = {
     "cron": "cronExpression", "daily": "dailyTime", "weekly": "weeklyTime", "monthly": "monthlyTime", "once": "onceAt",

@@ -30,7 +30,7 @@ _WHOLE = {"jobPayload", "target"}
 async def apply_schedules(app: Duly, body: object, *, by: str | None = None) -> ApplyAnswer:
     """Make schedules exactly what the body says; everything is checked before anything is changed."""
     given = read(ApplyBody, body)
-    name = given.set or None
+    name = given.set if isinstance(given.set, str) else None
     findings = Findings()
     arguments = _arguments(app, given.schedules, findings)
     try:

@@ -15,7 +15,7 @@ from duly.core.timing.zone import check_zone, zone_named
 
 OnPast = Literal["reject", "fire"]
 
-_BOUNDS: Final = "an instant within the years 1 to 9999"
+_BOUNDS: Final = "an instant within the years 1 to 9999 of UTC"
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -52,6 +52,8 @@ class Once(TimingBase):
         second, part_ms = divmod(to_ms(shown.replace(tzinfo=UTC)), 1000)
         instant = place(zone, second)
         exists = instant + zone.offset_at(instant) == second
+        if in_range(instant * 1000) is None:
+            raise refused("local time", shown.isoformat(), _BOUNDS)
         return cls.at_instant(instant * 1000 + (part_ms if exists else 0), on_past, timezone)
 
     @classmethod
