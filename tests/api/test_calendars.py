@@ -53,7 +53,7 @@ async def test_only_the_revision_that_was_read_is_changed(api: httpx2.AsyncClien
     for method, body in (("PUT", {}), ("DELETE", None)):
         stale = await api.request(method, "/calendars/c", json=body, headers={"If-Match": '"1"'})
         assert (stale.status_code, stale.json()["revision"]) == (412, 2)
-    assert (await api.put("/calendars/none", json={}, headers={"If-Match": '"1"'})).status_code == 404
+    assert (await api.put("/calendars/none", json={}, headers={"If-Match": '"1"'})).status_code == 412
     assert (await api.put("/calendars/c", json={}, headers={"If-Match": '"7", "2"'})).json()["revision"] == 3
     assert (await api.put("/calendars/c", json={}, headers={"If-None-Match": "*"})).status_code == 412
     assert (await api.put("/calendars/new", json={}, headers={"If-None-Match": "*"})).status_code == 201

@@ -51,7 +51,41 @@ async def test_the_actions_heed_it_too(api: httpx2.AsyncClient, verb: str) -> No
 async def test_put_may_be_told_to_create_only(api: httpx2.AsyncClient) -> None:
     assert (await ask(api, "PUT", "s", BODY, if_none_match="*"))[0] == 201
     assert await ask(api, "PUT", "s", BODY, if_none_match="*") == STALE
-    assert await ask(api, "PUT", "t", BODY, if_match="*") == (404, "SCHEDULE_JOB_NOT_FOUND")
+
+
+UNKNOWN = "01890000-0000-7000-8000-000000000000"
+TAGS = ["*", '"1"', 'W/"1"', '"1", "2"', '"abc"']
+
+
+@pytest.mark.parametrize("tag", TAGS)
+async def test_a_put_that_is_meant_for_what_is_there_creates_nothing(api: httpx2.AsyncClient, tag: str) -> None:
+    assert await ask(api, "PUT", "t", BODY, if_match=tag) == STALE
+    assert (await api.get("/schedules")).json()["items"] == []
+    answer = await api.put("/calendars/c", json={"dates": []}, headers={"If-Match": tag})
+    assert (answer.status_code, answer.json()["code"]) == STALE
+    assert (await api.get("/calendars")).json()["items"] == []
+
+
+@pytest.mark.parametrize("tag", TAGS)
+async def test_where_nothing_could_be_it_stays_404_whatever_the_tag(api: httpx2.AsyncClient, tag: str) -> None:
+    """RFC 9110, 13.2.1: a condition is not looked at where the answer without it would be no success."""
+    unknown = (404, "SCHEDULE_JOB_NOT_FOUND")
+    assert await ask(api, "PUT", UNKNOWN, BODY, if_match=tag) == unknown
+    assert await ask(api, "PUT", "no spaces", BODY, if_match=tag) == unknown
+    assert await ask(api, "PATCH", "t", {"name": "n"}, if_match=tag) == unknown
+    assert await ask(api, "POST", "t/pause", if_match=tag) == unknown
+    answer = await api.put("/calendars/no spaces", json={"dates": []}, headers={"If-Match": tag})
+    assert (answer.status_code, answer.json()["code"]) == (404, "CALENDAR_NOT_FOUND")
+
+
+@pytest.mark.parametrize("tag, status", [('"1"', 200), ('"7", "1"', 200), ("*", 200), ('W/"1"', 412), ('"0"', 412)])
+async def test_the_tags_of_a_calendar_are_compared_as_those_of_a_schedule(
+    api: httpx2.AsyncClient, tag: str, status: int
+) -> None:
+    await api.put("/calendars/c", json={"dates": []})
+    answer = await api.put("/calendars/c", json={"dates": ["2027-01-01"]}, headers={"If-Match": tag})
+    assert answer.status_code == status
+    assert answer.json()["revision"] == (2 if status == 200 else 1), "a problem tells the present one"
 
 
 async def test_a_cancelled_schedule_is_not_triggered(api: httpx2.AsyncClient) -> None:

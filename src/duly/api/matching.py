@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+
+from duly.core.errors import NotFound, RevisionStale
 
 from .problems import BAD_HEADER
 from .replies import Refused
@@ -11,8 +14,8 @@ from .replies import Refused
 Match = frozenset[int]
 """The revisions that fit; an empty one is any that is there."""
 
-NEVER = 0
-"""A revision that no schedule has: that of a weak tag, or of one that is not ours."""
+NEVER = -1
+"""A revision that nothing has: that of a weak tag, or of one that is not ours."""
 
 _TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
 _TAGS = re.compile(rf"{_TAG}(?:\s*,\s*{_TAG})*")
@@ -45,6 +48,20 @@ async def meant(match: Match | None, present: Callable[[], Awaitable[int]], *, g
         return min(match)
     there = await present()
     return None if not match else there if there in match else min(match)
+
+
+@contextmanager
+def there(match: Match | None) -> Iterator[None]:
+    """Let a PUT that would create be refused where ``If-Match`` asks for something that is there (RFC 9110, 13.1.1).
+
+    What is not found for any PUT stays not found, and must be told before.
+    """
+    try:
+        yield
+    except NotFound as error:
+        if match is None:
+            raise
+        raise RevisionStale(f"{error.message}, and If-Match asks for one; leave it out to create it") from error
 
 
 def _tags(text: str, name: str) -> list[str]:

@@ -8,7 +8,7 @@ from duly.core.credential import Scope
 from . import queries
 from .bodies import CalendarBody
 from .http import Call
-from .matching import NEVER, meant
+from .matching import meant, there
 from .operations import calendars
 from .replies import Reply
 from .route import Route
@@ -25,8 +25,10 @@ async def _get(app: Duly, call: Call) -> Reply:
 
 
 async def _put(app: Duly, call: Call) -> Reply:
-    revision = NEVER if call.if_absent else await _revision(app, call)
-    put = await calendars.put_calendar(app, call.ref, call.body, call.query, revision, by=call.by)
+    calendars.check_name(call.ref)
+    with there(call.if_match):
+        revision = 0 if call.if_absent else await _revision(app, call)  # of 0 there must be none
+        put = await calendars.put_calendar(app, call.ref, call.body, call.query, revision, by=call.by)
     made = put.calendar
     if put.created:
         return Reply(made, 201, made["revision"], f"/calendars/{made['name']}")

@@ -24,7 +24,7 @@ from .bodies import (
 )
 from .bodies_workflow import CancelRunBody
 from .http import Call, Run
-from .matching import meant
+from .matching import meant, there
 from .operations import controlling, runs, schedules
 from .replies import Reply
 from .route import SCHEDULE_CODES, TIMING_CODES, Route
@@ -70,9 +70,10 @@ async def _patch(app: Duly, call: Call) -> Reply:
 
 
 async def _put(app: Duly, call: Call) -> Reply:
-    put = await schedules.put_schedule(
-        app, call.ref, call.body, await _revision(app, call), if_absent=call.if_absent, by=call.by
-    )
+    key = await schedules.key_to_put(app, call.ref)
+    with there(call.if_match):
+        revision = await _revision(app, call)
+        put = await schedules.put_schedule(app, key, call.body, revision, if_absent=call.if_absent, by=call.by)
     return _made(put.schedule) if put.created else _schedule(put.schedule)
 
 

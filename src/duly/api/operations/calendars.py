@@ -55,13 +55,18 @@ async def put_calendar(
     """Create the calendar of this name, or make it what the body says."""
     given = read(CalendarBody, body)
     tenant = _tenant(query)
-    if not is_key(name):
-        raise CalendarNotFound.named(name)
+    check_name(name)
     with telling():
         put = await app.calendars.put(
             name, **_days(given), description=given.description or None, tenant=tenant, if_revision=if_revision, by=by
         )
     return PutCalendarAnswer(calendar_answer(put.calendar), put.created, put.changed)
+
+
+def check_name(name: str) -> None:
+    """Raise where no calendar can ever be."""
+    if not is_key(name):
+        raise CalendarNotFound.named(name)
 
 
 async def check_calendar(body: object) -> None:
@@ -76,8 +81,7 @@ async def delete_calendar(
 ) -> None:
     """Remove a calendar that no schedule needs. Twice is fine."""
     tenant = _tenant(query)
-    if not is_key(name):
-        raise CalendarNotFound.named(name)
+    check_name(name)
     await app.calendars.delete(name, tenant=tenant, if_revision=if_revision)
 
 

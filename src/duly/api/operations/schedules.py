@@ -26,6 +26,7 @@ from duly.api.shapes import PreviewAnswer, RunAnswer, RunPage, ScheduleAnswer, S
 from duly.app import Duly
 from duly.core.errors import KeyInUse, NotFound, RevisionStale
 from duly.core.ids import KEY_EXPECTED, check_key, is_id, is_key, window_run_id
+from duly.core.rules import editing
 from duly.core.run import Run
 from duly.core.schedule import Schedule
 from duly.core.timing import Once, Timing, moved_note
@@ -104,19 +105,24 @@ async def put_schedule(
     by: str | None = None,
 ) -> PutAnswer:
     """Create the schedule of this key, or make it exactly what the body says; ``if_absent`` only creates."""
-    key = ref
-    if is_id(ref):
-        key = (await find(app, ref)).key
-    elif not is_key(ref):
-        raise NotFound(
-            f"{ref[:200]!r} is no key and no id, so nothing can be put there; a key is {KEY_EXPECTED}", ref=ref
-        )
+    key = await key_to_put(app, ref)
     arguments = create_arguments(read(ScheduleBody, body), app.settings, key)
     with telling():
         if if_absent:
             return PutAnswer(await _answer(app, await _create_only(app, key, arguments, by)), True, True)
         stored = await app.schedules.put(if_revision=if_revision, by=by, **arguments)
         return PutAnswer(await _answer(app, stored.schedule), stored.created, stored.changed)
+
+
+async def key_to_put(app: Duly, ref: str) -> str:
+    """The key under which something can be put: one that may be new, or that of an id which is there."""
+    if is_id(ref):
+        return (await find(app, ref)).key
+    if not is_key(ref):
+        raise NotFound(
+            f"{ref[:200]!r} is no key and no id, so nothing can be put there; a key is {KEY_EXPECTED}", ref=ref
+        )
+    return ref
 
 
 async def _create_only(app: Duly, key: str, arguments: dict[str, Any], by: str | None) -> Schedule:
@@ -271,12 +277,7 @@ async def _last_run(app: Duly, schedule: Schedule) -> Run | None:
 
 def check_revision(schedule: Schedule, if_revision: int | None) -> None:
     """Refuse what was meant for another revision; None is any."""
-    if if_revision is not None and if_revision != schedule.revision:
-        raise RevisionStale(
-            f"schedule {schedule.key!r} is at revision {schedule.revision}, not {if_revision}; read it again",
-            id=schedule.id,
-            revision=schedule.revision,
-        )
+    editing.check_revision(schedule.facts, if_revision)
 
 
 def unknown(ref: str) -> NotFound:

@@ -196,11 +196,16 @@ def check_revision(facts: Facts, expected: int | None) -> None:
     """Refuse what was meant for another revision; None is any."""
     if expected is not None and expected != facts.revision:
         raise RevisionStale(
-            f"schedule {facts.key!r} is at revision {facts.revision}, not {expected}; read it again",
+            f"schedule {facts.key!r} is at revision {facts.revision}, not {told_revision(expected)}; read it again",
             id=facts.id,
             revision=facts.revision,
             expected=expected,
         )
+
+
+def told_revision(expected: int) -> str:
+    """A revision that was asked for, in words; those from 1 on can be."""
+    return str(expected) if expected > 0 else "the one asked for"
 
 
 def _left_behind(schedule: Schedule, cursor: Cursor, now: int) -> list[SkippedWindows]:
