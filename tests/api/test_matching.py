@@ -88,12 +88,6 @@ async def test_the_tags_of_a_calendar_are_compared_as_those_of_a_schedule(
     assert answer.json()["revision"] == (2 if status == 200 else 1), "a problem tells the present one"
 
 
-async def test_a_cancelled_schedule_is_not_triggered(api: httpx2.AsyncClient) -> None:
-    await made(api)
-    await api.post("/schedules/s/cancel")
-    assert await ask(api, "POST", "s/trigger") == (409, "CONFLICT")
-
-
 async def test_allow_names_head(api: httpx2.AsyncClient) -> None:
     answer = await api.delete("/runs")
     assert (answer.status_code, answer.headers["allow"]) == (405, "GET, HEAD, POST")

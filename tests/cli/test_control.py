@@ -148,3 +148,11 @@ def test_what_should_have_fired_is_listed(anywhere: Duly) -> None:
 def test_the_user_is_named(duly: Duly) -> None:
     made = answer(duly("schedule", "create", "k", "--every", "1h", "--job", "j", "-o", "json"))
     assert made["createdBy"] == getpass.getuser()
+
+
+def test_an_ended_schedule_is_not_paused_and_the_command_says_so(anywhere: Duly) -> None:
+    fill(anywhere, 1)
+    assert anywhere("schedule", "cancel", "s0", "--yes").exit_code == 0
+    done = anywhere("schedule", "pause", "s0", "--reason", "on leave")
+    assert (done.exit_code, done.stdout) == (4, "")
+    assert "schedule 's0' is cancelled and cannot be paused" in done.stderr

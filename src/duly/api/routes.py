@@ -255,7 +255,7 @@ ROUTES: tuple[Route, ...] = (
         also_answer=OperationAnswer,
         if_match=True,
     ),
-    _action("pause", "Stop firing, with a reason and an end", _pause, PauseBody),
+    _action("pause", "Stop firing, with a reason and an end", _pause, PauseBody, "CONFLICT"),
     _action("resume", "Fire again from now on", _resume, ResumeBody, "CONFLICT"),
     _action("cancel", "End a schedule and its waiting runs; twice is fine", _cancel, NoBody),
     Route(

@@ -30,6 +30,8 @@ class Merge:
     by: str | None = None
 
     def __call__(self, schedule: Schedule, now: int) -> Change | None:
+        if self.enabled is False and schedule.enabled:
+            editing.check_open(schedule, "paused")
         definition = self.builder.merged(schedule.definition, self.timing, self.words, now)
         facts = _facts(schedule, self.words.facts)
         if self.words.target is not None or "owner" in facts:

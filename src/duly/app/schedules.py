@@ -253,12 +253,11 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
         by: str | None = None,
         connection: Any = None,
     ) -> Schedule:
-        """Stop firing, with a reason and if wished an end. Paused time is not missed time."""
+        """Stop firing, with a reason and if wished an end; Conflict if it has ended. Paused time is not missed time."""
         end = None if until is None else to_ms(until, "until")
         reason = check_text(reason, "reason", 1000)
-        paused = await self._change(
-            ref, partial(editing.pause, reason=reason, until=end, by=by), "schedule.paused", connection, if_revision
-        )
+        pause = partial(editing.pause_by_hand, reason=reason, until=end, by=by)
+        paused = await self._change(ref, pause, "schedule.paused", connection, if_revision)
         if end is not None:
             self._on_pause(end)
         return paused

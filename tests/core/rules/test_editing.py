@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from duly.core.errors import ALREADY_CANCELLED, Conflict, MomentInPast, RevisionStale, ValidationFailed
 from duly.core.policy import CatchUp, Missed, Overlap
-from duly.core.rules.editing import cancel, delete, edit, pause, resume
+from duly.core.rules.editing import cancel, delete, edit, pause, pause_by_hand, resume
 from duly.core.run import Reason
 from duly.core.schedule import ScheduleStatus
 from duly.core.timing import Cron, Every, Jitter, Once
@@ -80,6 +80,14 @@ def test_pausing_an_ended_schedule_changes_nothing(status):
     schedule = schedule_of(define(), cursor_at(T0, fire_at=None, status=status))
     change = pause(schedule, T0, reason="x", by=None)
     assert (change.facts, change.cursor, change.changed) == (schedule.facts, schedule.cursor, ())
+
+
+@pytest.mark.parametrize("status", ENDED)
+def test_a_person_is_told_that_an_ended_schedule_cannot_be_paused(status):
+    """It would stay enabled and forget the reason: an answer that it is paused would not be true."""
+    with pytest.raises(Conflict, match=f"is {status} and cannot be paused; create a new one"):
+        pause_by_hand(schedule_of(define(), cursor_at(T0, fire_at=None, status=status)), T0, reason="x", by=None)
+    assert pause_by_hand(active(), T0, reason="x", by=None) == pause(active(), T0, reason="x", by=None)
 
 
 def test_c8_a_resume_continues_from_now_and_replays_nothing():

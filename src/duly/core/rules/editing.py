@@ -72,6 +72,14 @@ def pause(schedule: Schedule, now: int, *, reason: str | None, until: int | None
     return Change(facts, _parked(cursor), by=by, changed=("enabled",))
 
 
+def pause_by_hand(
+    schedule: Schedule, now: int, *, reason: str | None, until: int | None = None, by: str | None
+) -> Change:
+    """Pause as a person asks for it: one that has ended is refused, since it cannot keep the reason or the end."""
+    check_open(schedule, "paused")
+    return pause(schedule, now, reason=reason, until=until, by=by)
+
+
 def resume(schedule: Schedule, now: int, *, by: str | None, catch_up: bool = False) -> Change:
     """Fire again from now on: windows that passed during the pause are not missed, those due before it are skipped.
 
@@ -80,8 +88,7 @@ def resume(schedule: Schedule, now: int, *, by: str | None, catch_up: bool = Fal
     With ``catch_up`` all of them are missed, and the catch-up policy decides about them.
     """
     facts, cursor = schedule.facts, schedule.cursor
-    if cursor.status.ended:
-        raise _ended(schedule, "resumed")
+    check_open(schedule, "resumed")
     if facts.paused_at is None:
         return Change(facts, cursor, by=by, note="the schedule was not paused")
     cursor = resumed_cursor(cursor, schedule.definition, now, paused_at=facts.paused_at, catch_up=catch_up)
@@ -175,8 +182,7 @@ def edit(
             return Change(facts, cursor, by=by, changed=tuple(changed))
         facts, cursor = replace(facts, revision=revision), replace(cursor, revision=revision)
         return Change(facts, cursor, old, by=by, changed=tuple(changed))
-    if cursor.status.ended:
-        raise _ended(schedule, "edited")
+    check_open(schedule, "edited")
     names = tuple(f.name for f in fields(Definition) if getattr(definition, f.name) != getattr(old, f.name))
     cursor = edited_cursor(cursor, old, definition, now, paused_at=facts.paused_at)
     skips = _left_behind(schedule, cursor, now)
@@ -190,6 +196,17 @@ def edit(
         changed=(*changed, *names),
         skips=skips,
     )
+
+
+def check_open(schedule: Schedule, verb: str) -> None:
+    """Refuse what can only be done to a schedule that has not ended."""
+    status = schedule.cursor.status
+    if status.ended:
+        raise Conflict(
+            f"schedule {schedule.facts.key!r} is {status} and cannot be {verb}; create a new one",
+            id=schedule.facts.id,
+            status=str(status),
+        )
 
 
 def check_revision(facts: Facts, expected: int | None) -> None:
@@ -241,12 +258,3 @@ def _changed_facts(facts: Facts, changes: Mapping[str, Any]) -> dict[str, Any]:
 
 def _parked(cursor: Cursor) -> Cursor:
     return cursor if cursor.fire_at is None else replace(cursor, fire_at=None)
-
-
-def _ended(schedule: Schedule, verb: str) -> Conflict:
-    status = schedule.cursor.status
-    return Conflict(
-        f"schedule {schedule.facts.key!r} is {status} and cannot be {verb}; create a new one",
-        id=schedule.facts.id,
-        status=str(status),
-    )
