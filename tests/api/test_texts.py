@@ -66,11 +66,15 @@ def test_a_day_is_a_number() -> None:
         ("timeoutSeconds", 1e308, "timeoutSeconds is 1e+308; expected a number above 0 and up to 31536000, or null"),
         ("startAt", "2099-01-01", f"startAt is '2099-01-01'; expected {INSTANT}"),
         ("endAt", 5, f"endAt is 5; expected {INSTANT}, or null"),
-        ("onPast", "fire", "onPast is 'fire'; expected nothing here, since it does not go with cronExpression"),
+        (
+            "onPast",
+            "fire",
+            "onPast is 'fire'; expected nothing here, since it does not go with cronExpression; leave it out",
+        ),
         (
             "afterCompletion",
             True,
-            "afterCompletion is true; expected nothing here, since it does not go with cronExpression",
+            "afterCompletion is true; expected nothing here, since it does not go with cronExpression; leave it out",
         ),
         ("status", "active", f"status cannot be given here: {OTHERWISE}"),
         ("id", "x", f"id cannot be given here: {BY_THE_SERVER}"),
@@ -89,7 +93,7 @@ def test_a_name_that_was_made_up_is_only_a_name() -> None:
 
 def test_a_place_inside_an_object() -> None:
     assert refusal(CRON | {"dst": {"gap": "x"}}) == ("/dst/gap", "gap is 'x'; expected fire_after | skip")
-    told = "dst.gap is 'skip'; expected nothing here, since it does not go with everyMs"
+    told = "dst.gap is 'skip'; expected nothing here, since it does not go with everyMs; leave it out"
     assert refusal({"name": "x", "jobType": "x", "everyMs": 5000, "dst": {"gap": "skip"}}) == ("/dst/gap", told)
 
 

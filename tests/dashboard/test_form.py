@@ -167,3 +167,11 @@ def test_an_instant_is_shown_as_the_wall_clock_of_its_zone_has_it():
     shown = {"scheduleType": "once", "onceAt": "2099-07-15T12:00:00Z", "timezone": "Europe/Berlin", "onPast": "reject",
              "dst": None}  # fmt: skip
     assert _shown_timing(shown)["onceAt"] == "2099-07-15T14:00:00"
+
+
+def test_an_edited_target_says_what_went_so_that_the_secret_that_is_not_shown_stays() -> None:
+    before = {"target": {"kind": "webhook", "url": "https://example.com/a", "format": "raw", "headers": {"x": "1"}}}
+    after = {"target": {"kind": "webhook", "url": "https://example.com/b", "headers": {"y": "2"}}}
+    told = {"url": "https://example.com/b", "format": None, "headers": {"x": None, "y": "2"}}
+    assert changes_of(before, after) == {"target": told}
+    assert changes_of(before, {"jobType": "x"}) == {"jobType": "x", "target": None}

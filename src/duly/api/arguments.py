@@ -19,6 +19,7 @@ from duly.core.timing.epoch import not_an_instant, parse_datetime
 
 from .bodies import CatchUpBody, JitterBody, Metadata, PatchBody, RetryPolicy, ScheduleBody, TimingBody
 from .findings import Findings
+from .merging import merged_aim
 
 # The seven ways to say when, and the word that ``timing_from`` has for each.
 WAYS: Mapping[str, str] = {
@@ -99,13 +100,16 @@ def update_changes(body: PatchBody, schedule: Schedule, settings: Settings) -> d
     merged = merged_timing(_timing_fields(body), schedule)
     if merged is not None:
         words["timing"] = _timing(merged, settings, findings)
-    words |= _target(body, findings, needed=False)
-    aim = _AIMS.get(schedule.definition.target.kind)
-    if aim is not None and getattr(body, aim) is None and not words.keys() & set(TARGETS.values()):
+    given = _target(body, findings, needed=False)
+    aim = _AIMS.get(schedule.definition.target.kind, "target")
+    if getattr(body, aim) is None and not given:
+        expected = "an object" if aim == "target" else "a name"
         findings.add(
-            f"{_json([aim])[0]} is null; expected a name, because a schedule has a target",
+            f"{_json([aim])[0]} is null; expected {expected}, because a schedule has a target",
             pointer=f"/{_json([aim])[0]}",
         )
+    else:
+        words |= merged_aim(body, given, schedule.definition.target)
     if body.metadata is not UNSET:
         words["metadata"] = _metadata(body.metadata or Metadata(owner_id=None, correlation_id=None))
     findings.check()
@@ -246,7 +250,7 @@ def _retry(body: PatchBody, settings: Settings, old: Retry | None) -> dict[str, 
         return {}
     if isinstance(attempts, int) and isinstance(retries, int):
         raise ValidationFailed(
-            f"maxAttempts is {attempts} and maxRetries is {retries}; give one of them", field="max_retries"
+            f"maxAttempts is {attempts} and maxRetries is {retries}; leave one of them out", field="max_retries"
         )
     if isinstance(retries, int) and not 0 <= retries < MAX_ATTEMPTS:
         raise RetryPolicyInvalid(
@@ -255,6 +259,8 @@ def _retry(body: PatchBody, settings: Settings, old: Retry | None) -> dict[str, 
     wanted = attempts if isinstance(attempts, int) else retries + 1 if isinstance(retries, int) else None
     if policy is None and attempts is UNSET and retries is UNSET and old is not None:
         return {"retry": Retry(max_attempts=old.max_attempts)}  # how often is not part of the policy
+    if policy is None and old is None and wanted == settings.default_max_attempts and not body.target:
+        return {"retry": None}  # as an answer shows a schedule whose retries are the server's
     if wanted is None and (policy is None or policy is UNSET) and (old is None or policy is None):
         return {"retry": None}
     retry = old if old is not None and policy is not None else Retry(max_attempts=settings.default_max_attempts)

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from duly.api.merging import patch_between
 from duly.core.timing.zone import zone_named
 
 from .words import pretty
@@ -131,6 +132,8 @@ def changes_of(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str,
     """What an edit changes; what was emptied goes back to its default."""
     names = [name for name in {**before, **after} if before.get(name, _DEFAULTS) != after.get(name, _DEFAULTS)]
     changes = {name: after.get(name, _DEFAULTS.get(name)) for name in names if name != "key"}
+    if isinstance(before.get("target"), dict) and isinstance(changes.get("target"), dict):
+        changes["target"] = patch_between(before["target"], changes["target"])
     if any(name in changes for name in _TIMING) and not any(changes.get(way) is not None for way in WAYS.values()):
         # Half a timing says nothing without the other half.
         changes |= {way: after[way] for way in WAYS.values() if way in after}

@@ -1,5 +1,7 @@
 """Friendly timings: exactly one way to say when."""
 
+from typing import Any
+
 import pytest
 
 from duly.core.errors import CronInvalid, IntervalTooShort, TimezoneInvalid, ValidationFailed
@@ -69,8 +71,18 @@ def test_none_or_two_are_refused_by_name(ways, told):
     ],
 )
 def test_an_option_of_another_way_is_refused(ways):
-    with pytest.raises(ValidationFailed, match="does not go with"):
+    with pytest.raises(ValidationFailed, match=r"does not go with .*; leave it out"):
         timing_from(**ways)
+
+
+@pytest.mark.parametrize(
+    "way", [{"cron": "* * * * *"}, {"daily": "14:00"}, {"every": "5m"}, {"once": "2027-03-15T14:00:00Z"}]
+)
+def test_an_option_of_another_way_that_asks_for_nothing_is_taken(way):
+    plain: dict[str, Any] = {"dst_gap": "fire_after", "dst_fold": "first", "anchor": "epoch", "on_past": "reject"}
+    assert timing_from(**way, **plain, after_completion=False) == timing_from(**way)
+    with pytest.raises(ValidationFailed):
+        timing_from(**way, **plain | {"after_completion": 0})
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,9 @@ from duly.core.timing.zone import check_zone
 _CRON_OPTIONS: Final = ("dst_gap", "dst_fold", "strict_fields")
 _EVERY_OPTIONS: Final = ("anchor", "after_completion")
 _ONCE_OPTIONS: Final = ("on_past",)
+_DEFAULTS: Final[Mapping[str, Any]] = {
+    "dst_gap": "fire_after", "dst_fold": "first", "anchor": "epoch", "after_completion": False, "on_past": "reject",
+}  # fmt: skip
 _OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "cron": _CRON_OPTIONS,
     "daily": _CRON_OPTIONS,
@@ -86,9 +89,10 @@ def _only(ways: Mapping[str, Any]) -> str:
 
 def _fitting(way: str, options: Mapping[str, Any]) -> dict[str, Any]:
     given = {name: value for name, value in options.items() if value is not None}
-    for name, value in given.items():
-        if name not in _OPTIONS[way]:
-            raise refused(name, value, f"nothing here, since it does not go with {way}")
+    for name in [name for name in given if name not in _OPTIONS[way]]:
+        value, default = given.pop(name), _DEFAULTS.get(name)
+        if type(value) is not type(default) or value != default:  # a default asks for nothing
+            raise refused(name, value, f"nothing here, since it does not go with {way}; leave it out")
     return given
 
 
