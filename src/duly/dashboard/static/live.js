@@ -38,6 +38,7 @@ export function refresh(name, now = false) {
     part.stale = true;
     if (now) part.at = -Infinity;
   }
+  if (now) failures = 0; // a person waits for it
   plan();
 }
 
@@ -64,6 +65,7 @@ function listen() {
   source = new EventSource(document.body.dataset.live);
   source.addEventListener("open", () => {
     pulse("on", "Live: changes show by themselves");
+    failures = 0;
     // What happened between the page and its stream, or while that was broken, nobody tells.
     for (const part of parts.values()) if (part.on.length) part.stale = true;
     plan();
