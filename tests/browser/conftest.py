@@ -40,8 +40,8 @@ FLAGS = [
 ]
 
 
-IN_THE_BROWSERS_LOOP = pytest.mark.asyncio(loop_scope="session")
-"""What every file here sets as its ``pytestmark``: a browser lives in the loop that it was started in."""
+IN_THE_BROWSERS_LOOP = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.timeout(300)]
+"""What every file here sets as its ``pytestmark``: a browser lives in the loop that it was started in, and is slow."""
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -51,7 +51,7 @@ async def browser() -> AsyncIterator[Browser]:
         if program is None:
             raise ServerAbsent("chromium", f"none of {', '.join(PROGRAMS)} is installed")
     async with async_playwright() as playwright:
-        started = await playwright.chromium.launch(executable_path=program, args=FLAGS)
+        started = await playwright.chromium.launch(executable_path=program, args=FLAGS, timeout=3 * PATIENCE)
         yield started
         await started.close()
 

@@ -87,7 +87,9 @@ class Started:
             )
 
     def said(self) -> str:
-        return self._log.read_text()
+        """Its lines, without one that is still being written."""
+        text = self._log.read_text("utf-8", "replace")
+        return text[: text.rfind("\n") + 1]
 
     def until(self, condition: Callable[[], Found], what: str) -> Found:
         give_up_at = time.monotonic() + PATIENCE

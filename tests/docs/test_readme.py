@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from tests.serve.serving import ROOT, environment
+from tests.serve.serving import PATIENCE, ROOT, environment
 
 PAGE = ROOT / "README.md"
 
@@ -24,13 +24,13 @@ def test_the_ten_lines_fire_and_end_cleanly(tmp_path: Path) -> None:
             [sys.executable, "-u", "hello.py"], cwd=tmp_path, env=environment(), stdout=log, stderr=log
         )
     try:
-        give_up_at = time.monotonic() + 60
+        give_up_at = time.monotonic() + PATIENCE
         while "attempt 1" not in out.read_text():
             assert process.poll() is None, out.read_text()
             assert time.monotonic() < give_up_at, out.read_text()
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0, out.read_text()
+        assert process.wait(PATIENCE) == 0, out.read_text()
     finally:
         process.kill()
         process.wait()
@@ -45,7 +45,7 @@ def test_the_second_program_prints_what_its_jobs_answer(tmp_path: Path) -> None:
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=100,
         check=False,
     )
     assert (done.returncode, done.stdout) == (0, "reminded 42\nreminded 43\n"), done.stderr

@@ -15,6 +15,7 @@ FILE = re.compile(r"^```python\n# (\w+\.py)\n(.*?)^```$", re.DOTALL | re.MULTILI
 
 
 @pytest.mark.processes
+@pytest.mark.timeout(300)
 def test_the_tests_of_the_page_pass(tmp_path: Path) -> None:
     files = FILE.findall(PAGE.read_text())
     assert PAGE.read_text().count("```python") == len(files) == 4
@@ -28,7 +29,7 @@ def test_the_tests_of_the_page_pass(tmp_path: Path) -> None:
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=240,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

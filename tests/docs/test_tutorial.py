@@ -5,10 +5,11 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.serve.serving import Served, environment, free_port
+from tests.serve.serving import Served, environment, own_port
 
 pytestmark = pytest.mark.processes
 
@@ -19,9 +20,9 @@ BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 class Reader:
     """Somebody who follows the page: saves its files, and types its commands in two terminals."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, port: int) -> None:
         self.folder = folder
-        self.port = free_port()
+        self.port = port
         self.served: list[Served] = []
         self.said: list[str] = []
         (folder / "bin").mkdir()
@@ -37,6 +38,7 @@ class Reader:
             (self.folder / name[1]).write_text(text)
         elif language == "console":
             if "kill" in extra:
+                self.the_run_that_failed()  # the kill must not hit its last attempt
                 self.served[-1].end(signal.SIGKILL)
             assert text.strip() == "duly serve --app reminders:app"
             self.served.append(Served(self.folder, "--app", "reminders:app", port=self.port).ready())
@@ -60,6 +62,11 @@ class Reader:
         assert "Traceback" not in done.stderr
         self.said.append(done.stdout + done.stderr)
 
+    def the_run_that_failed(self) -> dict[str, Any]:
+        service = self.served[-1]
+        runs = service.until(lambda: service.runs(jobType="remind", status="failed"), "the run that fails")
+        return runs[0]
+
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
@@ -69,17 +76,18 @@ class Reader:
             served.close()
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_the_tutorial_works_from_its_first_line_to_its_last(tmp_path: Path) -> None:
-    reader = Reader(tmp_path)
     blocks = BLOCK.findall(PAGE.read_text("utf-8"))
     assert len(blocks) >= 14
-    try:
-        for block in blocks:
-            reader.follow(*block)
-        check_what_happened(reader)
-    finally:
-        reader.close()
+    with own_port() as port:
+        reader = Reader(tmp_path, port)
+        try:
+            for block in blocks:
+                reader.follow(*block)
+            check_what_happened(reader)
+        finally:
+            reader.close()
 
 
 def check_what_happened(reader: Reader) -> None:
@@ -89,10 +97,8 @@ def check_what_happened(reader: Reader) -> None:
     assert "expected 0-23" in said
     assert "user 9: hello" in said
     assert {"standup", "pulse", "u42-tax", "tea", "weekly-1", "weekly-3"} <= set(said.split())
-    failing = service.until(
-        lambda: [run for run in service.runs(jobType="remind") if run["status"] == "failed"], "the run that fails"
-    )
-    assert failing[0]["errorMessage"] == "ValueError: there is no user -1"
-    assert failing[0]["attemptNumber"] == 3
+    failing = reader.the_run_that_failed()
+    assert failing["errorMessage"] == "ValueError: there is no user -1"
+    assert failing["attemptNumber"] == 3
     windows = [run["windowKey"] for run in service.runs(jobType="pulse")]
     assert len(windows) == len(set(windows)) > 0

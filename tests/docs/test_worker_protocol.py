@@ -23,7 +23,7 @@ def blocks(language: str) -> list[str]:
 def test_the_commands_work_in_this_order(tmp_path: Path) -> None:
     with served(f"sqlite:///{tmp_path / 'duly.db'}") as url:
         script = "set -eu\n" + "\n".join(blocks("sh")).replace("http://127.0.0.1:8080", url)
-        done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, timeout=110, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     made, beat, first, again, _, failed, released = [json.loads(line) for line in done.stdout.splitlines() if line]
     assert [run["runId"] for run in beat["runs"]] == [made["id"]]

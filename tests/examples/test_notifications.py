@@ -3,6 +3,7 @@
 import re
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,13 @@ from examples.notifications.app import make
 from examples.notifications.consumer import Consumer, Message, make_consumer
 from examples.notifications.desk import FOUR_SENDS
 from examples.notifications.people import People
-from tests.app.conftest import QUICK, until
+from tests.app.conftest import until
 
 TEN_IN_NEW_YORK = "2026-03-07T15:00:00Z"
 DAILY = {"type": "stock_price", "timezone": "America/New_York", "dailyTime": {"hour": 14, "minute": 0}}
 PATH = "/notifications/schedules"
+PATIENT = duly.Settings(lease=60, heartbeat=1, poll=0.05, shutdown_timeout=2)
+"""A machine that stands still for some seconds makes nobody send a second time."""
 
 
 @asynccontextmanager
@@ -28,7 +31,7 @@ async def serving(
 ) -> AsyncIterator[tuple[httpx2.AsyncClient, httpx2.AsyncClient, duly.Duly]]:
     """A client of Alice's, one of Bob's, and the scheduler, which is only open unless it is to start."""
     retry = options.pop("retry", FOUR_SENDS)
-    app = duly.Duly(f"sqlite:////{tmp_path}/x.db", settings=QUICK, **options)
+    app = duly.Duly(f"sqlite:////{tmp_path}/x.db", settings=PATIENT, **options)
     web = make(app, People({"secret-a": "alice@shop.example", "secret-b": "bob@shop.example"}), consumer, retry=retry)
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(app) if start else await app.open()
@@ -191,7 +194,9 @@ async def test_four_sends_and_then_it_waits_for_a_person(tmp_path: Path) -> None
     assert (FOUR_SENDS.max_attempts, FOUR_SENDS.delay, FOUR_SENDS.backoff) == (4, 60, "fixed")
     soon = duly.Retry(max_attempts=4, backoff="fixed", delay=0, jitter=0)
     async with serving(tmp_path, start=True, consumer=consumer, retry=soon) as (alice, _, app):
-        made = (await alice.post(PATH, json=DAILY)).json()
+        far = datetime.now(UTC) + timedelta(hours=12)  # it must not fire by itself
+        body = DAILY | {"timezone": "UTC", "dailyTime": {"hour": far.hour, "minute": 0}}
+        made = (await alice.post(PATH, json=body)).json()
         await app.schedules.trigger(made["id"])
 
         async def is_inactive() -> bool:

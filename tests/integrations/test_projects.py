@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from tests.places import a_place
-from tests.serve.serving import ROOT, environment, free_port
+from tests.serve.serving import PATIENCE, ROOT, environment, own_port
 
-pytestmark = [pytest.mark.processes, pytest.mark.timeout(300, func_only=True)]
+pytestmark = [pytest.mark.processes, pytest.mark.timeout(600, func_only=True)]
 MANAGE = (sys.executable, str(ROOT / "examples" / "django_shop" / "manage.py"))
 FLASK = (sys.executable, "-m", "flask", "--app", "examples.flask_app")
 FORKING = """
@@ -41,7 +41,7 @@ class Programs:
 
     def run(self, *command: str) -> str:
         done = subprocess.run(
-            command, cwd=self.folder, env=self._environment, capture_output=True, text=True, timeout=100, check=False
+            command, cwd=self.folder, env=self._environment, capture_output=True, text=True, timeout=200, check=False
         )
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -59,7 +59,7 @@ class Programs:
         for process in self._started:
             process.terminate()  # not SIGINT: whoever runs the tests in the background has it ignored
         for process in self._started:
-            assert process.wait(60) in (0, -signal.SIGTERM), self.said()
+            assert process.wait(120) in (0, -signal.SIGTERM), self.said()
 
     def close(self) -> None:
         for process in self._started:
@@ -86,7 +86,7 @@ def ask(port: int, path: str, body: object = None, method: str | None = None) ->
         f"http://127.0.0.1:{port}{path}", data, {"content-type": "application/json"} if data else {}, method=method
     )
     try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return answer.status, json.load(answer)
     except urllib.error.HTTPError as error:
         with error:
@@ -109,9 +109,20 @@ def programs(tmp_path: Path) -> Iterator[Callable[..., Programs]]:
         one.close()
 
 
+@pytest.fixture
+def ports() -> Iterator[tuple[int, int]]:
+    """One for the web server and one for the API."""
+    with own_port() as web, own_port() as api:
+        yield web, api
+
+
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_the_shop_in_django(
-    kind: str, programs: Callable[..., Programs], tmp_path: Path, request: pytest.FixtureRequest
+    kind: str,
+    programs: Callable[..., Programs],
+    ports: tuple[int, int],
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
 ) -> None:
     variables = {"SHOP_FOLDER": str(tmp_path)}
     if kind == "postgres":
@@ -119,7 +130,7 @@ def test_the_shop_in_django(
     shop = programs(**variables)
     said = shop.run(*MANAGE, "migrate")
     assert ("Set up duly's tables" in said) == (kind == "postgres")
-    web, api = free_port(), free_port()
+    web, api = ports
     shop.start(*MANAGE, "runserver", "--noreload", str(web))
     shop.start(*MANAGE, "duly", "serve", "--port", str(api))
     shop.start(*MANAGE, "duly", "serve", "--roles", "scheduler,worker")
@@ -129,7 +140,7 @@ def test_the_shop_in_django(
     assert status == 201
     shop.until(lambda: ask(web, f"/orders/{order['order']}/")[1]["receipts"], "the receipt")
     assert ask(web, f"/orders/{order['order']}/")[1] == {**order, "receipts": 1}
-    receipts = [one for one in ask(api, "/api/v1/runs")[1]["items"] if one["jobType"] == "send-receipt"]
+    receipts = ask(api, "/api/v1/runs?jobType=send-receipt")[1]["items"]
     assert len(receipts) == 1, "none for the order that was rolled back"
     books = ask(api, "/api/v1/runs", {"jobType": "close-the-books"})[1]["id"]
     shop.until(lambda: ask(api, f"/api/v1/runs/{books}")[1]["status"] in ("completed", "failed"), "the books")
@@ -146,9 +157,11 @@ def test_the_shop_in_django(
     shop.stop()
 
 
-def test_flask_with_forking_web_workers_and_two_that_fire(programs: Callable[..., Programs], tmp_path: Path) -> None:
+def test_flask_with_forking_web_workers_and_two_that_fire(
+    programs: Callable[..., Programs], ports: tuple[int, int], tmp_path: Path
+) -> None:
     shop = programs(DULY_DATABASE_URL=f"sqlite:///{tmp_path / 'shop.db'}")
-    web, api = free_port(), free_port()
+    web, api = ports
     shop.run(*FLASK, "duly", "db", "migrate")
     shop.start(sys.executable, "-c", FORKING.format(port=web))
     shop.start(*FLASK, "duly", "serve", "--port", str(api))

@@ -7,7 +7,7 @@ import pytest
 
 from tests.serve.serving import ROOT, Served
 
-pytestmark = [pytest.mark.processes, pytest.mark.timeout(180, func_only=True)]
+pytestmark = [pytest.mark.processes, pytest.mark.timeout(300, func_only=True)]
 Serve = Callable[..., Served]
 KEYS = {
     "demo-heartbeat", "demo-report", "demo-slow", "demo-new-york", "demo-import", "demo-digest", "demo-night",

@@ -31,7 +31,7 @@ def own_postgres() -> Iterator[Server]:
 
 
 @pytest.mark.processes
-@pytest.mark.timeout(180, func_only=True)
+@pytest.mark.timeout(300, func_only=True)
 def test_a_store_that_is_lost_makes_it_unready_and_it_recovers_by_itself(serve: Serve, own_postgres: Server) -> None:
     served = serve("--demo", "--database-url", own_postgres.url, DULY_LEASE="3s", DULY_HEARTBEAT="1s").ready()
     served.until(lambda: served.runs(status="completed"), "work")

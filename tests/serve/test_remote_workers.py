@@ -10,7 +10,7 @@ import pytest
 
 from tests.serve.serving import Served
 
-pytestmark = pytest.mark.timeout(180, func_only=True)
+pytestmark = pytest.mark.timeout(300, func_only=True)
 QUICK = {"DULY_LEASE": "2", "DULY_HEARTBEAT": "0.4"}
 
 APP = """
@@ -42,12 +42,13 @@ def test_the_run_of_a_killed_worker_goes_to_another_and_a_zombie_is_refused(
     def work() -> Served:
         return serve("--server", server.url, "--app", "far:app", command="worker")
 
-    silent = ask("/runs", {"jobType": "work", "payload": {"patience": 0}})
+    asked = {"jobType": "work", "maxAttempts": 20}  # a machine that stands still for two seconds spends one
+    silent = ask("/runs", {**asked, "payload": {"patience": 0}})
     zombie = ask("/worker/claim", {"jobs": ["work"], "name": "zombie"})
     (lent,) = zombie["runs"]
     assert lent["runId"] == silent["id"]
     killed = work()
-    run = ask("/runs", {"jobType": "work", "payload": {"patience": 100}})
+    run = ask("/runs", {**asked, "payload": {"patience": 100}})
     killed.until((tmp_path / "begun").exists, "the run to begin")
     os.kill(killed.process.pid, signal.SIGKILL)
     worker = work()

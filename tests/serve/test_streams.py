@@ -9,7 +9,7 @@ import pytest
 
 from tests.serve.serving import PATIENCE, Served, duly
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.timeout(300)]
 
 
 class Stream:
