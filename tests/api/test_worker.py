@@ -227,7 +227,7 @@ REPORT = {"session": "1", "runId": "x", "fence": 1}
         ("claim", {"jobs": ["send"], "session": "-5"}, "/session"),
         ("heartbeat", {}, "/session"),
         ("heartbeat", {"session": "1", "fence": 1}, "/runId"),
-        ("heartbeat", {"session": "1", "runs": [{"runId": "x"}]}, "/runs/0"),
+        ("heartbeat", {"session": "1", "runs": [{"runId": "x"}]}, "/runs/0/fence"),
         ("complete", {"session": "1", "runId": "x"}, "/fence"),
         ("fail", REPORT, "/error"),
         ("fail", REPORT | {"error": "no", "retryPolicy": {"delaySeconds": -1}}, "/retryPolicy/delaySeconds"),

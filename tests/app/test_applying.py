@@ -43,6 +43,7 @@ async def test_the_second_time_changes_nothing(app: Duly) -> None:
         ("nightly", "created"), ("sync", "created"), ("from-start", "created")
     ]  # fmt: skip
     before = await stored(app)
+    assert list(before) == ["nightly", "sync", "from-start"], "lists show them in the order given"
     again = await app.schedules.apply(wanted, set="shop", prune="pause")
     assert set(outcomes(again).values()) == {"unchanged"}
     after = await stored(app)

@@ -10,6 +10,7 @@ from threading import Thread
 import pytest
 
 from duly.config import service_manager
+from duly.runtime import supervisor
 from duly.runtime.supervisor import Supervisor
 from tests.serve.serving import PATIENCE, Served
 
@@ -81,6 +82,20 @@ def test_nobody_is_told_where_there_is_no_manager_and_a_lost_one_stops_nothing(
     assert not caplog.records
     Supervisor(str(tmp_path / "gone")).tell("READY=1")
     assert "cannot be told READY=1" in caplog.text
+
+
+def test_a_manager_that_does_not_read_stops_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(supervisor, "HEARD_WITHIN", 0.01)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as deaf:
+        deaf.bind(str(tmp_path / "notify"))
+        telling = Supervisor(str(tmp_path / "notify"))
+        for _ in range(10_000):
+            telling.tell("WATCHDOG=1")
+            if caplog.messages:
+                break
+    assert caplog.messages == ["the service manager cannot be told WATCHDOG=1: timed out"]
 
 
 @pytest.mark.parametrize(

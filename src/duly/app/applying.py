@@ -122,9 +122,9 @@ class Applying:
         steps: list[_Step] = []
         refusals: list[tuple[int, DulyError]] = []
         seen: dict[tuple[str, str], int] = {}
-        for place, arguments in enumerate(schedules):
+        for place, (id, arguments) in enumerate(zip(self._builder.ids(len(schedules)), schedules, strict=True)):
             try:
-                step = await self._planned(arguments, owner, by)
+                step = await self._planned(id, arguments, owner, by)
                 facts = step.new.facts
                 if seen.setdefault((facts.tenant, facts.key), place) != place:
                     raise ValidationFailed(f"schedule {facts.key!r} is given twice; give one another key", field="key")
@@ -135,13 +135,13 @@ class Applying:
             raise _together(refusals)
         return steps
 
-    async def _planned(self, arguments: Mapping[str, Any], owner: str | None, by: str | None) -> _Step:
+    async def _planned(self, id: str, arguments: Mapping[str, Any], owner: str | None, by: str | None) -> _Step:
         if not isinstance(arguments, Mapping):
             raise ValidationFailed(f"apply got {arguments!r}; expected a mapping of create's arguments")
         check_words("apply", arguments, SCHEDULE_WORDS)
         if arguments.get("key") is None:
             raise ValidationFailed("key is missing; what is applied is known by its key", field="key")
-        new = self._builder.schedule(**arguments, app=owner, created_by=by)
+        new = self._builder.schedule(id=id, **arguments, app=owner, created_by=by)
         if new.facts.paused_at is not None:
             new.facts.pause_reason, new.facts.paused_by = DISABLED, by
         await exclusions_for(self._store, new.definition, new.facts.tenant, strict=True)

@@ -75,13 +75,17 @@ class Builder:
         facts = self._facts(id, key, words, app=app, created_by=created_by)
         return self._new(facts, self._definition(key, timing, words))
 
+    def ids(self, count: int) -> list[str]:
+        """So many new ids, in the order in which lists show what bears them."""
+        return self._chance.ids(self._clock, count)
+
     def schedules(self, call: str, many: Sequence[Mapping[str, Any]]) -> list[NewSchedule]:
         """The same for many mappings of arguments; the error of the first that is refused tells its place."""
         made: list[NewSchedule] = []
         mould: Mould | None = None
         now = self._clock.now()
         try:
-            for id, arguments in zip(self._chance.ids(self._clock, len(many)), many, strict=True):
+            for id, arguments in zip(self.ids(len(many)), many, strict=True):
                 given = self._named(check_mapping(call, arguments))
                 if mould is not None and mould.fits(given):
                     made.append(self._moulded(mould, id, given, now))

@@ -11,6 +11,9 @@ from .clock import Clock
 
 log = logging.getLogger("duly.supervisor")
 
+HEARD_WITHIN = 1.0
+"""Seconds that a manager which does not read may hold up the event loop."""
+
 
 @dataclass(frozen=True, slots=True)
 class Supervisor:
@@ -30,6 +33,7 @@ class Supervisor:
         address = "\0" + self.address[1:] if self.address.startswith("@") else self.address
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as line:
+                line.settimeout(HEARD_WITHIN)
                 line.connect(address)
                 line.send("\n".join(lines).encode())
         except OSError as error:

@@ -23,7 +23,7 @@ from duly.core.timing import Cron
         ("0 */25 * * *", "cron field 'hour' is '*/25'; expected a step of 1-24"),
         ("0 0 * * 1/2", "cron field 'day of week' is '1/2'; expected a range before the step, such as 1-5/2"),
         ("0 0 * * mon#6", "cron field 'day of week' is 'mon#6'; expected 0-7 or SUN-SAT, also 5L or 5#2"),
-        ("* * * *", "cron expression '* * * *' has 4 fields; expected 5 (minute hour day month weekday), or 6"),
+        ("* * * *", "cron expression '* * * *' has 4 fields; expected 5 (minute hour day month weekday) such as '0 2"),
         ("0 0 31 2 *", "cron expression '0 0 31 2 *' never fires: month '2' has no day '31'"),
     ],
 )
