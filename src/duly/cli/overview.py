@@ -2,45 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import click
 
 from .backend import backend, take
 from .control import Answer
-from .options import common_options, output_options
+from .options import Command, common_options, output_options
 from .printing import Sheet, Table, printer
 from .times import instant_ms, local, relative, system_now
 
 
+def listing(command: Command) -> Command:
+    """The options of a list over all schedules."""
+    options = (
+        click.option("--owner", metavar="ID", help="Only those of this owner."),
+        click.option("--tenant", metavar="ID", help="Only those of this tenant."),
+        click.option(
+            "--limit", type=click.IntRange(1), default=20, metavar="N", help="At most so many; 20 unless said."
+        ),
+        output_options,
+        common_options,
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 @click.command()
-@click.option("--owner", metavar="ID", help="Only those of this owner.")
-@click.option("--tenant", metavar="ID", help="Only those of this tenant.")
-@click.option("--limit", type=click.IntRange(1), default=20, metavar="N", help="At most so many; 20 unless said.")
-@output_options
-@common_options
+@listing
 def upcoming(limit: int, **filters: str | None) -> None:
     """Show what fires next of all schedules: each with its next window, the earliest first."""
-    query = {name: value for name, value in filters.items() if value is not None}
     with backend() as reach:
-        found = take(reach.list_coming, query, limit)
-    items = found["items"]
-    printer().show(found, lambda: coming_table(items), names=[item["key"] for item in items])
+        _show(take(reach.list_coming, _given(filters), limit), coming_table)
 
 
 @click.command()
-@click.option("--owner", metavar="ID", help="Only those of this owner.")
-@click.option("--tenant", metavar="ID", help="Only those of this tenant.")
-@click.option("--limit", type=click.IntRange(1), default=20, metavar="N", help="At most so many; 20 unless said.")
-@output_options
-@common_options
+@listing
 def late(limit: int, **filters: str | None) -> None:
     """Show which schedules should have fired and did not: how late each is, and how many windows it owes."""
-    query = {name: value for name, value in filters.items() if value is not None}
     with backend() as reach:
-        found = take(reach.list_late, query, limit)
-    items = found["items"]
-    printer().show(found, lambda: late_table(items), names=[item["key"] for item in items])
+        _show(take(reach.list_late, _given(filters), limit), late_table)
 
 
 @click.command()
@@ -51,6 +54,15 @@ def stats() -> None:
     with backend() as reach:
         found = reach.stats()
     printer().show(found, lambda: stats_sheet(found), names=[])
+
+
+def _given(filters: dict[str, str | None]) -> dict[str, str]:
+    return {name: value for name, value in filters.items() if value is not None}
+
+
+def _show(found: Answer, table: Callable[[list[Answer]], Table]) -> None:
+    items = found["items"]
+    printer().show(found, lambda: table(items), names=[item["key"] for item in items])
 
 
 def coming_table(items: list[Answer]) -> Table:
