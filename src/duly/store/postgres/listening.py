@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import select
 from collections.abc import Callable
 from threading import Event, Thread
 
@@ -11,7 +12,7 @@ import psycopg
 from duly.core.errors import StoreUnavailable
 from duly.runtime.chance import Chance
 from duly.store.postgres.address import Address
-from duly.store.postgres.connections import Connection, Lent, connect, is_pooled
+from duly.store.postgres.connections import Lent, connect, is_pooled
 
 _LOOK_AGAIN_S = 20.0
 _FIRST_PAUSE_S = 0.5
@@ -72,20 +73,27 @@ class Listener:
                     self._address.name,
                 )
                 return False
-            self._lent = Lent(connection)
-            connection.execute("LISTEN duly", prepare=False)
+            lent = self._lent = Lent(connection)
+            lent.wire.run(b"LISTEN duly")
             self.ready.set()
-            self._hand_out(connection)
+            self._hand_out(lent)
             return True
         finally:
             self._lent = None
             connection.close()
 
-    def _hand_out(self, connection: Connection) -> None:
+    def _hand_out(self, lent: Lent) -> None:
+        """Wait on the socket itself: psycopg's own wait looks around ten times a second."""
+        pgconn = lent.connection.pgconn
+        line = select.poll()
+        line.register(pgconn.socket, select.POLLIN)
         while not self._closing.is_set():
-            for notice in connection.notifies(timeout=_LOOK_AGAIN_S):
-                sender, _, topic = notice.payload.partition(" ")
+            while (notice := pgconn.notifies()) is not None:
+                sender, _, topic = notice.extra.decode().partition(" ")
                 if sender != self._sender and topic:
                     self._deliver(topic)
-            # Nothing for a while: a question finds out whether the line is still there.
-            connection.execute("SELECT 1", prepare=False)
+            if line.poll(_LOOK_AGAIN_S * 1000):
+                pgconn.consume_input()
+            else:
+                # Nothing for a while: a question finds out whether the line is still there.
+                lent.wire.run(b"SELECT 1")
