@@ -17,6 +17,7 @@ from duly.core.timing import Cron, Every, Once, Timing
 from duly.engine.registry import Registry
 from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock
+from duly.runtime.collecting import uncollected
 from duly.runtime.tracing import Tracing
 from duly.store.values import NewSchedule
 
@@ -85,14 +86,15 @@ class Builder:
         mould: Mould | None = None
         now = self._clock.now()
         try:
-            for id, arguments in zip(self.ids(len(many)), many, strict=True):
-                given = self._named(check_mapping(call, arguments))
-                if mould is not None and mould.fits(given):
-                    made.append(self._moulded(mould, id, given, now))
-                    continue
-                check_words(call, given, SCHEDULE_WORDS)
-                made.append(self.schedule(id=id, **given))
-                mould = Mould(given, made[-1])
+            with uncollected():
+                for id, arguments in zip(self.ids(len(many)), many, strict=True):
+                    given = self._named(check_mapping(call, arguments))
+                    if mould is not None and mould.fits(given):
+                        made.append(self._moulded(mould, id, given, now))
+                        continue
+                    check_words(call, given, SCHEDULE_WORDS)
+                    made.append(self.schedule(id=id, **given))
+                    mould = Mould(given, made[-1])
         except DulyError as error:
             error.details["item"] = len(made)
             error.add_note(f"this is item {len(made)} of {call}, counted from 0; nothing was stored")

@@ -20,6 +20,9 @@ from duly.store.values import Ahead, Matching, NewSchedule, Page, Put, ScheduleF
 
 from .base import Bound
 
+SOON_MS = 300_000
+"""A definition that was only just made is kept for its first fire if that is so near."""
+
 
 class BoundSchedules(Bound):
     """``protocol.Schedules`` on a driver; with ``connection`` inside the caller's transaction."""
@@ -28,8 +31,7 @@ class BoundSchedules(Bound):
         if connection is not None:
             return await self._put_schedules(schedules.put_schedules, new, connection)
         puts = await self._put_new(new)
-        made = (put for put in puts if isinstance(put, Schedule))
-        # What was only just made will often fire soon.
+        made = (put for put in puts if isinstance(put, Schedule) and _fires_soon(put))
         self._definitions.keep(((put.facts.id, put.facts.revision), put.definition) for put in made)
         return puts
 
@@ -129,3 +131,8 @@ class BoundSchedules(Bound):
     async def schema_version(self) -> int:
         """The schema's number, read now: whoever gets an answer has reached the store."""
         return await self._read(reading.schema_version)
+
+
+def _fires_soon(schedule: Schedule) -> bool:
+    fire_at = schedule.cursor.fire_at
+    return fire_at is not None and fire_at - schedule.facts.created_at <= SOON_MS
