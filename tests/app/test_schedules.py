@@ -10,6 +10,7 @@ import pytest
 from duly import CatchUp, Cron, Duly, Every, Once, Retry, RunStatus, ScheduleStatus
 from duly.core.errors import ClientRequestIdInUse, DulyError, KeyInUse, NotFound, RunActive, ValidationFailed
 from duly.core.instants import to_datetime
+from duly.engine.instance import Instance
 from duly.testing import ManualClock
 from tests.app.conftest import PATIENCE, MakeApp, until
 
@@ -102,6 +103,22 @@ async def test_create_many_answers_in_order_in_one_go(app: Duly) -> None:
     assert await app.schedules.create_many([]) == []
     lazily = ({"key": f"lazy-{n}", "timing": Every(hours=1), "job": "x"} for n in range(3))
     assert [one.key for one in await app.schedules.create_many(lazily)] == ["lazy-0", "lazy-1", "lazy-2"]
+
+
+async def test_only_what_fires_before_a_poll_wakes_the_scheduler(
+    make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    woken: list[Instance] = []
+    monkeypatch.setattr(Instance, "wake_scheduler", woken.append)
+    async with make_app(roles=("scheduler",)) as app:
+        await app.schedules.create("far", Once(FUTURE), job="work")
+        await app.schedules.create_many([{"key": f"far-{n}", "timing": Once(FUTURE), "job": "work"} for n in range(3)])
+        await app.schedules.create("resting", Every(seconds=1), job="work", enabled=False)
+        assert woken == []
+        await app.schedules.create("soon", Every(seconds=1), job="work", fire_current_window=True)
+        assert len(woken) == 1
+        await app.schedules.update("far", timing=Every(hours=1))
+        assert len(woken) == 2, "an edit always does"
 
 
 async def test_create_many_makes_of_each_what_create_makes_of_it(app: Duly) -> None:

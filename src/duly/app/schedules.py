@@ -383,7 +383,12 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
 
     async def _put(self, new: Sequence[NewSchedule]) -> Sequence[Put]:
         puts = await self._store.put_schedules(new)
-        self._on_schedules()
         if made := [put for put in puts if isinstance(put, Schedule)]:
+            if any(map(self._fires_before_a_poll, made)):
+                self._on_schedules()
             self._tell("schedule.created", *made)
         return puts
+
+    def _fires_before_a_poll(self, schedule: Schedule) -> bool:
+        fire_at = schedule.cursor.fire_at
+        return fire_at is not None and fire_at - schedule.facts.created_at < 2000 * self._settings.poll
