@@ -1334,8 +1334,17 @@ class Model(
         self.instances.pop(session, None)
         return len(held)
 
-    async def take_lost(self, *, limit: int, rules: FireRules, retries: Mapping[str, Retry] = NO_RETRIES) -> Recovered:
+    async def take_lost(
+        self,
+        *,
+        limit: int,
+        rules: FireRules,
+        retries: Mapping[str, Retry] = NO_RETRIES,
+        expected: tuple[float, float] | None = None,
+    ) -> Recovered:
         now = self._clock.now()
+        if expected is not None and not expected[0] <= now <= expected[1]:
+            return Recovered(now, leapt=True)
         dead = [session for session, instance in self.instances.items() if instance.expires_at < now]
         for session in dead:
             del self.instances[session]

@@ -26,8 +26,8 @@ EVENTS_MOST = 100_000
 PURGES = 10
 """Full batches of a kind that one round deletes: a fleet may end thousands of runs a second."""
 
-LOOK_EVERY_MS = 60_000
-"""How long nobody looks again for what to delete where nothing was left: it may walk over all that is kept."""
+LOOK_EVERY = 60.0
+"""Seconds in which nobody looks again for what to delete where nothing was left: it may walk over all that is kept."""
 
 
 class Purge(Protocol):
@@ -59,7 +59,8 @@ class Janitor:
         self._on_resumed = on_resumed
         self._round_at = clock.steady()
         self._told_unknown = False
-        self._looked_at: dict[str, int] = {}
+        self._looked_at: dict[str, float] = {}
+        self._purge_at = clock.steady()
 
     async def run_once(self) -> float:
         """End the pauses that are over, and if it is time do one small round; answer the seconds to the next."""
@@ -121,8 +122,13 @@ class Janitor:
 
     async def _purge(self) -> bool:
         """Delete what was kept for its time; True if there may be more."""
-        now = await self._store.now()
-        return any([await self._delete(now, what, purge) for what, purge in self._purges(now).items()])
+        asked_at = self._clock.steady()
+        if asked_at < self._purge_at:
+            return False
+        purges = self._purges(await self._store.now())
+        more = any([await self._delete(asked_at, what, purge) for what, purge in purges.items()])
+        self._purge_at = asked_at if more else min(self._looked_at.values()) + LOOK_EVERY
+        return more
 
     def _purges(self, now: int) -> dict[str, Purge]:
         """What deletes a batch of each kind that is kept for a while only. A retention of 0 keeps for ever."""
@@ -144,13 +150,13 @@ class Janitor:
             purges["operations"] = partial(store.purge_operations, finished_before=before)
         return purges
 
-    async def _delete(self, now: int, what: str, purge: Purge) -> bool:
+    async def _delete(self, asked_at: float, what: str, purge: Purge) -> bool:
         """Delete some batches, unless there was nothing to delete a moment ago; True if there may be more."""
         looked_at = self._looked_at.get(what)
-        if looked_at is not None and 0 <= now - looked_at < LOOK_EVERY_MS:
+        if looked_at is not None and asked_at - looked_at < LOOK_EVERY:
             return False
         for _ in range(PURGES):
             if await purge(limit=BATCH) < BATCH:
-                self._looked_at[what] = now
+                self._looked_at[what] = asked_at
                 return False
         return True

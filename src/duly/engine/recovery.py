@@ -41,14 +41,17 @@ class Recovery:
         held = self._guard.held_for()
         if held > 0:
             return held
-        if await self._guard.look(self._store):
-            return self._guard.held_for()
+        asked_at, expected = self._clock.steady(), self._guard.expected()
         retries = {handler.name: handler.retry for handler in self._registry if handler.retry is not None}
-        taken = await self._store.take_lost(limit=BATCH, rules=self._settings.fire_rules, retries=retries)
+        taken = await self._store.take_lost(
+            limit=BATCH, rules=self._settings.fire_rules, retries=retries, expected=expected
+        )
         if taken.sessions or taken.runs:
             self._observer.runs_recovered(taken.sessions, taken.runs)
         if taken.ended:
             self._observer.runs_ended(taken.ended)
         if taken.runs:
             self._on_runs()
+        if self._guard.saw(taken.now, asked_at):
+            return self._guard.held_for()
         return 0 if taken.more else self._settings.heartbeat / 2

@@ -219,13 +219,14 @@ class Beat:
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """What recovery took from the dead and the overdue."""
+    """What recovery took from the dead and the overdue; nothing where the store's clock had ``leapt``."""
 
     now: int
     sessions: Sequence[int] = ()
     runs: Sequence[str] = ()
     ended: dict[str, RunStatus] = field(default_factory=dict)
     more: bool = False
+    leapt: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

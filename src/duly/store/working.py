@@ -186,10 +186,18 @@ class Sessions(Protocol):
         """Give back at once what the session still holds, without spending an attempt; answer how many runs."""
         ...
 
-    async def take_lost(self, *, limit: int, rules: FireRules, retries: Mapping[str, Retry] = NO_RETRIES) -> Recovered:
+    async def take_lost(
+        self,
+        *,
+        limit: int,
+        rules: FireRules,
+        retries: Mapping[str, Retry] = NO_RETRIES,
+        expected: tuple[float, float] | None = None,
+    ) -> Recovered:
         """Settle, as lost, the runs of sessions whose lease ran out or whose process is gone, and overdue ones.
 
-        ``retries`` are the policies of jobs, for runs whose schedule has none or that have no schedule.
+        ``retries`` are the policies of jobs, for runs whose schedule has none or that have no schedule. Where the
+        store's clock is not between the ``expected`` instants, it has leapt, and nothing is taken.
         """
         ...
 

@@ -145,6 +145,8 @@ async def test_runs_of_a_dead_process_are_taken_long_before_its_lease_runs_out(p
     await other.open_session(instance(2), lease_ms=60_000)
     assert (await other.take_lost(limit=9, rules=FireRules())).runs == []
     die(doomed)
+    leapt = await other.take_lost(limit=9, rules=FireRules(), expected=(0, 1))
+    assert (list(leapt.sessions), list(leapt.runs)) == ([], []), "nothing is taken after a leap, and nobody forgotten"
     taken = await other.take_lost(limit=9, rules=FireRules())
     assert (list(taken.sessions), len(taken.runs)) == ([1], 1)
     assert (await other.take_lost(limit=9, rules=FireRules())).sessions == []

@@ -41,7 +41,14 @@ class BoundSessions(Bound):
             self.driver.hint("runs")
         return released
 
-    async def take_lost(self, *, limit: int, rules: FireRules, retries: Mapping[str, Retry] = NO_RETRIES) -> Recovered:
+    async def take_lost(
+        self,
+        *,
+        limit: int,
+        rules: FireRules,
+        retries: Mapping[str, Retry] = NO_RETRIES,
+        expected: tuple[float, float] | None = None,
+    ) -> Recovered:
         gone = self.driver.presence.dead()
         taken = await self._write(
             partial(
@@ -51,9 +58,11 @@ class BoundSessions(Bound):
                 retries=retries,
                 definitions=self._definitions,
                 gone=gone,
+                expected=expected,
             )
         )
-        self.driver.presence.forget(gone)
+        if not taken.leapt:
+            self.driver.presence.forget(gone)
         if taken.runs:
             self.driver.hint("runs")
         return taken

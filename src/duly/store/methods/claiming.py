@@ -65,11 +65,10 @@ def claim_runs(
     yield from attach_definitions(claims, definitions)
     next_due_at = None
     if len(claims) < limit:
+        alarm = [query("next_alarm")] if workflows else []
+        found = yield group(query("next_due", now=now), *alarm, last=True)
         opens = [gate.opens_at for gate in gates.values()]
-        (next_due,) = (yield query("next_due", now=now))[0]
-        if workflows:
-            opens.append((yield query("next_alarm"))[0][0])
-        next_due_at = min((at for at in (next_due, *opens) if at is not None), default=None)
+        next_due_at = min((at for at in (*opens, *(rows[0][0] for rows in found)) if at is not None), default=None)
     held_back = frozenset(name for name, gate in gates.items() if gate.full)
     return Claimed(now, claims, next_due_at=next_due_at, held_back=held_back)
 

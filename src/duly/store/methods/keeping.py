@@ -23,9 +23,12 @@ OF_SCHEDULES = ("purge_cursors", "purge_revisions", "purge_changes", "purge_trac
 
 def hold_unknown_jobs(now: int) -> Program[Sequence[tuple[str, int]]]:
     """Set aside due runs of jobs that no live instance knows; they are reported, never deleted."""
-    yield query("hold_unknown_jobs", now=now)
-    yield query("adopt_known_jobs", now=now, limit=ADOPTED_AT_ONCE)
-    rows = yield query("unknown_jobs", now=now)
+    _, _, rows = yield group(
+        query("hold_unknown_jobs", now=now),
+        query("adopt_known_jobs", now=now, limit=ADOPTED_AT_ONCE),
+        query("unknown_jobs", now=now),
+        last=True,
+    )
     return [(row[0], row[1]) for row in rows]
 
 

@@ -8,7 +8,7 @@ from duly.core.policy import Retry
 from duly.core.rules.firing import FireRules
 from duly.core.run import Cancelled, Claim, Failed, Lost, Outcome, Released, RunStatus
 from duly.store.codec import decode_words, encode_words
-from duly.store.statements import Program, query
+from duly.store.statements import Program, Row, group, query
 from duly.store.values import Beat, Held, Instance, Lease, Recovered, Settlement
 
 from .claiming import attach_definitions, read_claim
@@ -67,12 +67,17 @@ def take_lost(
     retries: Mapping[str, Retry],
     definitions: Definitions,
     gone: Sequence[int] = (),
+    expected: tuple[float, float] | None = None,
 ) -> Program[Recovered]:
     """Declare sessions dead that are gone or whose lease ran out, and settle what they and the overdue still hold."""
-    dead = yield query("expire_sessions", now=now)
-    for session in gone:
-        dead = [*dead, *(yield query("delete_session", session=session))]
-    rows = yield query("lost_runs", now=now, cancelled_before=now - rules.cancel_grace_ms, limit=limit)
+    if expected is not None and not expected[0] <= now <= expected[1]:
+        return Recovered(now, leapt=True)
+    *dead, rows, unanswered = yield group(
+        query("expire_sessions", now=now),
+        *(query("delete_session", session=session) for session in gone),
+        query("lost_runs", now=now, cancelled_before=now - rules.cancel_grace_ms, limit=limit),
+        query("unanswered_runs", now=now, limit=limit),
+    )
     claims = [read_claim(row[:CLAIM_COLUMNS]) for row in rows]
     yield from attach_definitions(claims, definitions)
     settlements = []
@@ -82,15 +87,20 @@ def take_lost(
         settlements.append(Settlement(claim, session, _OUTCOMES[why], retry))
     settled = yield from settle(now, settlements)
     taken = [claim.id for claim in claims if claim.id not in settled.lost]
-    ended = settled.ended | (yield from _give_up_on_answers(now, limit, rules, retries, definitions, taken))
-    return Recovered(now, [row[0] for row in dead], taken, ended, more=len(rows) >= limit)
+    ended = settled.ended | (yield from _give_up_on_answers(now, unanswered, rules, retries, definitions, taken))
+    sessions = [row[0] for gone_now in dead for row in gone_now]
+    return Recovered(now, sessions, taken, ended, more=len(rows) >= limit)
 
 
 def _give_up_on_answers(
-    now: int, limit: int, rules: FireRules, retries: Mapping[str, Retry], definitions: Definitions, taken: list[str]
+    now: int,
+    rows: Sequence[Row],
+    rules: FireRules,
+    retries: Mapping[str, Retry],
+    definitions: Definitions,
+    taken: list[str],
 ) -> Program[dict[str, RunStatus]]:
     """Settle the runs whose receiver did not answer in time; they are told to ``taken``."""
-    rows = yield query("unanswered_runs", now=now, limit=limit)
     if not rows:
         return {}
     claims = [read_claim(row) for row in rows]
@@ -152,5 +162,5 @@ def take_lease(now: int, role: str, session: int, lease_ms: int, seize: bool = F
     if not rows:
         return None
     # A store that is restored from a backup has fewer ticks than somebody has seen.
-    yield query("tick")
+    yield group(query("tick"), last=True)
     return int(rows[0][0])

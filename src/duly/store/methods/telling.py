@@ -166,7 +166,9 @@ class Tap(Generic[T]):
     def _listen(self, now: int, program: Program[T]) -> Program[T]:
         facts: list[Fact] = []
         for step in (steps := Steps(program)):
-            steps.answer = yield Group(step.steps) if isinstance(step, Group) else step  # none is the last
+            if isinstance(step, Group) and step.last and (facts or any(one.name in TOLD_BY for one in step.steps)):
+                step = Group(step.steps)  # the facts are told after it
+            steps.answer = yield step
             facts += _facts(step, steps.answer)
         if facts:
             yield from self._tell(now, facts)

@@ -69,6 +69,20 @@ class TestSessions:
         assert waiting.due_at is not None
         assert waiting.due_at.timestamp() * 1000 == trial.clock.now()
 
+    async def test_nothing_is_taken_when_the_store_s_clock_has_leapt(self, trial: Trial, access: Access) -> None:
+        await trial.enqueue()
+        worker = await trial.worker()
+        claim = await worker.claim_one()
+        trial.clock.move(seconds=16)
+        now = trial.clock.now()
+        before = await access.dump()
+        for expected in ((now - 5000, now - 1), (now + 1, now + 5000)):
+            recovered = await trial.store.take_lost(limit=10, rules=trial.rules, expected=expected)
+            assert (recovered.leapt, recovered.now, list(recovered.runs)) == (True, now, [])
+            assert await access.dump() == before
+        recovered = await trial.store.take_lost(limit=10, rules=trial.rules, expected=(now, now))
+        assert (recovered.leapt, list(recovered.runs)) == (False, [claim.id])
+
     async def test_a_session_declared_dead_is_never_revived(self, trial: Trial) -> None:
         worker = await trial.worker()
         trial.clock.move(seconds=16)

@@ -1,0 +1,101 @@
+"""How often a call waits for the server: on an idle machine that is most of what it costs."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from duly.core.rules.firing import FireRules
+from duly.store.postgres.connections import Lent
+from duly.store.postgres.driver import PostgresDriver
+from duly.store.postgres.texts import as_statement
+from duly.store.postgres.wire import Wire
+from duly.store.sql import SqlStore
+from duly.store.values import Fired, Grab
+from tests.store.postgres.making import JOB, RULES, SetClock, completed, new_schedule, open_session
+
+HOUR = 3_600_000
+
+
+@pytest.fixture
+def trips(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What was sent, an element for each time that an answer was waited for."""
+    sent: list[str] = []
+
+    def noting(name: str, words: Callable[..., str]) -> None:
+        original = getattr(Wire, name)
+
+        def noted(self: Wire, *args: Any) -> Any:
+            sent.append(words(*args))
+            return original(self, *args)
+
+        monkeypatch.setattr(Wire, name, noted)
+
+    monkeypatch.setattr(PostgresDriver, "hint", lambda self, topic: None)  # sent on a thread of their own, some time
+    noting("run", lambda text: text.decode().split(" ")[0])
+    noting("ask", lambda ask: ask[0].name.decode().removeprefix("duly_"))
+    noting(
+        "send_all", lambda asks, *after: "+".join([a[0].name.decode()[5:] for a in asks] + [t.decode() for t in after])
+    )
+    return sent
+
+
+async def sent_by(call: Callable[[], Awaitable[Any]], trips: list[str]) -> list[str]:
+    """The trips of a call, once the statements of its connection are prepared."""
+    await call()
+    trips.clear()
+    await call()
+    return [*trips]
+
+
+async def test_an_idle_poll_waits_three_times(store: SqlStore, trips: list[str]) -> None:
+    session = await open_session(store)
+    fire = await sent_by(lambda: store.fire_due(limit=10, rules=RULES), trips)
+    assert fire == ["BEGIN", "due_cursors", "next_fire+COMMIT"]
+    claim = await sent_by(lambda: store.claim_runs(session, jobs=[JOB], limit=10), trips)
+    assert claim == ["BEGIN", "hold_session+ready_lines", "next_due+COMMIT"]
+    lost = await sent_by(lambda: store.take_lost(limit=10, rules=FireRules()), trips)
+    assert lost == ["BEGIN", "expire_sessions+lost_runs+unanswered_runs", "COMMIT"]
+
+
+async def test_a_create_waits_twice_and_a_fire_four_times_where_somebody_has_looked_who_watches(
+    store: SqlStore, clock: SetClock, trips: list[str]
+) -> None:
+    numbers = iter(range(100))
+    create = await sent_by(lambda: store.put_schedules([new_schedule(f"k{next(numbers)}")]), trips)
+    assert create == ["BEGIN", "add_schedules+insert_revisions+take_slots+place_cursors+COMMIT"]
+    session = await open_session(store)
+    grab = Grab(session, frozenset({JOB}), 10)
+
+    async def fire() -> Fired:
+        clock.at += HOUR
+        return await store.fire_due(limit=10, rules=RULES, grab=grab)
+
+    first = await fire()
+    await store.settle([completed(claim, session) for claim in first.claims])
+    store._watch.saw(clock.at + HOUR, watched=False, wanted="[]")
+    trips.clear()
+    await fire()
+    assert trips == [
+        "BEGIN",
+        "due_cursors",
+        "open_runs+hold_session+governed_queues",
+        "insert_runs+move_cursors+next_fire+COMMIT",
+    ]
+
+
+async def test_a_statement_is_planned_once_for_all_values_unless_its_values_decide_the_plan(store: SqlStore) -> None:
+    driver = store.driver
+    assert isinstance(driver, PostgresDriver)
+    mode = "SELECT current_setting('plan_cache_mode')"
+
+    def look(lent: Lent) -> list[Any]:
+        lent.wire.run(driver._transactions._begin_write)
+        once, each = as_statement(mode, "mode"), as_statement(f"-- Unprepared: as it is asked.\n{mode}", "mode_now")
+        rows = [*lent.wire.ask((once, [])), *lent.wire.ask((each, []))]
+        rows += [row for rows in lent.wire.ask_all([(each, []), (once, [])]) for row in rows]
+        lent.wire.run(b"COMMIT")
+        return rows + lent.wire.ask((once, []))
+
+    generic, auto = ("force_generic_plan",), ("auto",)
+    assert driver._transactions.run(look, 60) == [generic, auto, auto, generic, auto]
