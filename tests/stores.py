@@ -118,8 +118,8 @@ class Bent:
     def bend(self, transaction: Transaction[Any]) -> Transaction[Any]:
         raise NotImplementedError
 
-    async def write(self, transaction: Transaction[Any]) -> Any:
-        return await self._driver.write(self.bend(transaction))
+    async def write(self, transaction: Transaction[Any], *, due: int | None = None) -> Any:
+        return await self._driver.write(self.bend(transaction), due=due)
 
     async def read(self, transaction: Transaction[Any]) -> Any:
         return await self._driver.read(self.bend(transaction))

@@ -77,8 +77,8 @@ class Counting:
     async def read(self, transaction: Transaction[Any]) -> Any:
         return await self._driver.read(self._noted(transaction))
 
-    async def write(self, transaction: Transaction[Any]) -> Any:
-        return await self._driver.write(self._noted(transaction))
+    async def write(self, transaction: Transaction[Any], *, due: int | None = None) -> Any:
+        return await self._driver.write(self._noted(transaction), due=due)
 
     def _noted(self, transaction: Transaction[Any]) -> Transaction[Any]:
         def begin(now: int) -> Program[Any]:

@@ -622,6 +622,7 @@ class Model(
         grab: Grab | None = None,
         expected: tuple[float, float] | None = None,
         term: Term | None = None,
+        due: int | None = None,
     ) -> Fired:
         now = self._clock.now()
         if term is not None and self.leases.get(LEADER, (0, 0, 0))[:2] != term:

@@ -1,5 +1,6 @@
 """The scheduler loop: it sleeps to the exact instant, fires each window once, and one bad schedule stops no other."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import pairwise
@@ -18,6 +19,7 @@ from duly.core.run import RunStatus
 from duly.engine.scheduler import CONTENDED_REST, LONGEST_CONTENDED_REST
 from duly.store.methods import firing
 from duly.store.values import Fired
+from duly.testing import ManualClock
 from tests.engine.lab import Lab, Recorder
 
 MINUTE = timedelta(minutes=1)
@@ -47,6 +49,61 @@ async def test_a_window_fires_at_its_very_millisecond_without_waiting_for_a_poll
     assert run.fired_at == run.scheduled_at == to_datetime(start + 12_345)
     assert run.status is RunStatus.COMPLETED
     assert run.started_at == run.fired_at
+
+
+class Coarse(ManualClock):
+    """Another clock, for which waits may end too late."""
+
+    slack = 0.003
+
+    def __init__(self, clock: ManualClock) -> None:
+        self._clock = clock
+
+    def now(self) -> int:
+        return self._clock.now()
+
+    def steady(self) -> float:
+        return self._clock.steady()
+
+    async def wait(self, event: asyncio.Event, timeout: float | None) -> bool:
+        return await self._clock.wait(event, timeout)
+
+
+def note_fires(lab: Lab) -> list[tuple[int, int | None]]:
+    """When the store is asked to fire from now on, and for which instant it is to wait."""
+    asked: list[tuple[int, int | None]] = []
+    original = lab.plain.fire_due
+
+    async def fire_due(*, due: int | None = None, **options: Any) -> Fired:
+        asked.append((lab.clock.now(), due))
+        return await original(due=due, **options)
+
+    lab.plain.fire_due = fire_due  # type: ignore[method-assign]
+    return asked
+
+
+async def test_where_waits_end_late_the_store_is_asked_early_and_told_what_to_wait_for(lab: Lab) -> None:
+    lab.settings = Settings(poll=60)
+    start = lab.clock.now()
+    schedule = await lab.create("k", Once(to_datetime(start + 12_345)))
+    asked = note_fires(lab)
+    await lab.start(clock=Coarse(lab.clock))
+    await lab.clock.advance(seconds=13)
+    assert asked[:2] == [(start, None), (start + 12_342, start + 12_345)]
+    (run,) = await lab.runs(schedule)
+    assert run.fired_at == to_datetime(start + 12_345), "a store that does not wait is asked again, and fires in time"
+
+
+async def test_windows_that_follow_one_another_closely_are_not_waited_for_one_by_one(lab: Lab) -> None:
+    lab.settings = Settings(poll=60)
+    start = lab.clock.now()
+    for number in range(5):
+        await lab.create(f"k{number}", Once(to_datetime(start + 1000 + 8 * number)))
+    asked = note_fires(lab)
+    await lab.start(clock=Coarse(lab.clock))
+    await lab.clock.advance(seconds=2)
+    assert [due for _, due in asked if due is not None] == [start + 1000], "the first of them was far away"
+    assert len(await lab.runs()) == 5
 
 
 async def test_an_idle_scheduler_asks_once_per_poll(lab: Lab) -> None:

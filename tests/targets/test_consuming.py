@@ -61,11 +61,16 @@ class Hand:
 class NoWaiting:
     """A clock for which every wait is over."""
 
+    slack = 0.0
+
     def now(self) -> int:
         return 0
 
     def steady(self) -> float:
         return 0.0
+
+    def until(self, instant: int) -> float:
+        return instant / 1000
 
     async def wait(self, event: asyncio.Event, timeout: float | None) -> bool:
         return event.is_set()

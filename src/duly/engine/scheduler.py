@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Protocol
 
 from duly.config import Settings
@@ -21,6 +22,8 @@ from .restores import RestoreWatch
 CONTENDED_REST = 0.02
 LONGEST_CONTENDED_REST = 0.25
 LEAST_BATCH = 100
+RUSH = 0.01
+"""Where windows follow one another within so many seconds, they gather in batches instead of each being met exactly."""
 
 
 class Grabbing(Protocol):
@@ -62,6 +65,7 @@ class Scheduler:
         self._limit = settings.fire_batch
         self._full = False
         self._contended = 0.0
+        self._awaited: int | None = None
 
     async def run_once(self) -> float:
         """Fire up to one batch of due windows; answer the seconds until the next is due, at most one poll."""
@@ -133,29 +137,34 @@ class Scheduler:
         return fired
 
     async def _fire_under(self, term: Term | None, expected: tuple[float, float] | None, abreast: int) -> Fired:
+        fire_due = partial(self._store.fire_due, rules=self._rules, expected=expected, term=term, due=self._awaited)
         grab = None if self._worker is None else self._worker.reserve(max(1, self._limit // abreast))
         if self._worker is None or grab is None:
-            return await self._store.fire_due(limit=self._limit, rules=self._rules, expected=expected, term=term)
+            return await fire_due(limit=self._limit)
         claims: Sequence[Claim] = ()
-        limit = min(self._limit, max(grab.places, LEAST_BATCH))
         try:
-            fired = await self._store.fire_due(limit=limit, rules=self._rules, grab=grab, expected=expected, term=term)
+            fired = await fire_due(limit=min(self._limit, max(grab.places, LEAST_BATCH)), grab=grab)
             claims = fired.claims
         finally:
             self._worker.take(grab, claims)
         return fired
 
     def _rest(self, fired: Fired, asked_at: float) -> float:
+        """How long nothing is due. A wait may end too late, so it ends early, and the store waits for the instant."""
         now, next_fire_at = fired.now, fired.next_fire_at
         rested, self._contended = self._contended, 0.0
+        self._awaited = None
         if next_fire_at is None:
             return self._settings.poll
         if next_fire_at <= now:  # due, but not taken: another instance holds it, longer than usual if again and again
             again = not (fired.windows or fired.set_aside)
             self._contended = min(LONGEST_CONTENDED_REST, max(CONTENDED_REST, rested * 2 if again else 0.0))
             return self._contended
-        passed = self._clock.steady() - asked_at
-        return min(self._settings.poll, max(0.0005, (next_fire_at - now) / 1000 - passed))
+        rest = (next_fire_at - now) / 1000 - (self._clock.steady() - asked_at)
+        if self._clock.slack and rest > RUSH:
+            self._awaited = next_fire_at
+            rest -= self._clock.slack
+        return min(self._settings.poll, max(0.0005, rest))
 
     async def _isolate(self, error: StoreError) -> None:
         """The database refused the batch: halve it until the one bad window stands alone, then put that one off."""

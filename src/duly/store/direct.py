@@ -38,7 +38,7 @@ class DirectDriver:
     def close_sync(self) -> None:
         self._driver.close_sync()
 
-    async def write(self, transaction: Transaction[T]) -> T:
+    async def write(self, transaction: Transaction[T], *, due: int | None = None) -> T:
         return self._driver.write_sync(transaction)
 
     async def read(self, transaction: Transaction[T]) -> T:

@@ -33,8 +33,11 @@ class Driver(Protocol):
 
     def close_sync(self) -> None: ...
 
-    async def write(self, transaction: Transaction[T]) -> T:
-        """Run a program in a read-write transaction and commit it; an error rolls back and is raised."""
+    async def write(self, transaction: Transaction[T], *, due: int | None = None) -> T:
+        """Run a program in a read-write transaction and commit it; an error rolls back and is raised.
+
+        Where the store's clock is only a moment short of ``due``, the program begins exactly then.
+        """
         ...
 
     async def read(self, transaction: Transaction[T]) -> T:

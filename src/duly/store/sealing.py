@@ -169,8 +169,8 @@ class SealingDriver:
         if self.read_sync(self._is_new):
             self.write_sync(self._announce)
 
-    async def write(self, transaction: Transaction[T]) -> T:
-        return await self._driver.write(self._sealed(transaction))
+    async def write(self, transaction: Transaction[T], *, due: int | None = None) -> T:
+        return await self._driver.write(self._sealed(transaction), due=due)
 
     async def read(self, transaction: Transaction[T]) -> T:
         return await self._driver.read(self._sealed(transaction))

@@ -41,6 +41,7 @@ class Firing(Protocol):
         grab: Grab | None = None,
         expected: tuple[float, float] | None = None,
         term: Term | None = None,
+        due: int | None = None,
     ) -> Fired:
         """Fire up to ``limit`` due windows in one transaction, and say when the next is due.
 
@@ -48,6 +49,7 @@ class Firing(Protocol):
         Those of a queue with limits, or of a paused one, are not: only a claim asks whether there is room.
         Where the store's clock is not between the ``expected`` instants, it has leapt, and nothing fires. With a
         ``term`` that is not the leader's present one, nothing fires either; a change of leader waits for the fire.
+        A call that comes a moment before ``due`` waits for that instant, so that it fires then and not a moment later.
 
         A schedule that cannot be planned is set aside with its error and stays due; the others fire.
         """

@@ -66,6 +66,8 @@ class ManualClock:
     on several event loops; it is moved from one place at a time.
     """
 
+    slack = 0.0
+
     def __init__(self, start: Instant = DEFAULT_START) -> None:
         self._wall = _ms_of(start)
         self._steady = 0
@@ -79,6 +81,9 @@ class ManualClock:
 
     def steady(self) -> float:
         return self._steady / 1000
+
+    def until(self, instant: int) -> float:
+        return (instant - self.now()) / 1000
 
     @property
     def waiting(self) -> int:

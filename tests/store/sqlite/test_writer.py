@@ -14,6 +14,8 @@ from duly.core.errors import OutcomeUnknown, RunActive, StoreError, StoreUnavail
 from duly.store.sqlite import SqliteDriver
 from duly.store.sqlite.calls import Call
 from duly.store.sqlite.writer import Writer
+from duly.store.statements import Program
+from duly.testing import ManualClock
 from tests.store.sqlite.conftest import Opener
 from tests.store.sqlite.making import Gate, add, add_then_raise, add_what_is_refused, nothing, slots, turn
 
@@ -243,3 +245,49 @@ async def test_a_file_that_went_away_under_its_users_is_told_and_nothing_is_writ
     os.replace(kept, path)
     await driver.write(add("again"))
     assert slots(driver) == {"before": 1, "again": 1}
+
+
+class Coarse(ManualClock):
+    """A clock for which waits may end too late, so that calls come early."""
+
+    slack = 0.003
+
+
+def read_clock(now: int) -> Program[int]:
+    yield from ()
+    return now
+
+
+async def test_a_call_that_comes_a_moment_early_begins_at_its_instant_and_holds_nobody_up(path: Path) -> None:
+    clock = Coarse()
+    driver = SqliteDriver(path, clock=clock)
+    await driver.open()
+    due = clock.now() + 5
+    early = asyncio.ensure_future(driver.write(read_clock, due=due))
+    await turn()
+    assert await driver.write(add("another")) == 1
+    clock.move(milliseconds=4)
+    assert await driver.write(add("another")) == 2
+    assert not early.done()
+    clock.move(milliseconds=1)
+    assert await asyncio.wait_for(early, 30) == due
+    await driver.close()
+
+
+@pytest.mark.parametrize("ahead_ms", [-5, 0, 7, 60_000])
+async def test_what_is_due_already_or_not_in_a_moment_begins_at_once(path: Path, ahead_ms: int) -> None:
+    clock = Coarse()
+    driver = SqliteDriver(path, clock=clock)
+    await driver.open()
+    assert await asyncio.wait_for(driver.write(read_clock, due=clock.now() + ahead_ms), 30) == clock.now()
+    await driver.close()
+
+
+async def test_a_call_that_came_early_is_done_before_the_close(path: Path) -> None:
+    clock = Coarse()
+    driver = SqliteDriver(path, clock=clock)
+    await driver.open()
+    early = asyncio.ensure_future(driver.write(add("early"), due=clock.now() + 5))
+    await turn()
+    await asyncio.wait_for(driver.close(), 30)
+    assert await early == 1

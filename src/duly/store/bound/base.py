@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from copy import copy
+from functools import partial
 from typing import Any, Self
 
 from duly.core.credential import Whose
@@ -78,10 +79,13 @@ class Bound:
         timed = self._whole._timed
         return await (call(transaction) if timed is None else timed.call(kind, call, transaction))
 
-    async def _write(self, transaction: Transaction[T]) -> T:
+    async def _write(self, transaction: Transaction[T], due: int | None = None) -> T:
         tap = Tap(self._ready(transaction), self._watch)
+        write: Callable[[Transaction[T]], Awaitable[T]] = (
+            partial(self.driver.write, due=due) if due else self.driver.write
+        )
         try:
-            value = await self._call("write", self.driver.write, tap)
+            value = await self._call("write", write, tap)
         except Clash:
             raise
         except StoreError:

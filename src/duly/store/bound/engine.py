@@ -46,6 +46,7 @@ class BoundFiring(BoundTracing):
         grab: Grab | None = None,
         expected: tuple[float, float] | None = None,
         term: Term | None = None,
+        due: int | None = None,
     ) -> Fired:
         fired = await self._write(
             partial(
@@ -56,7 +57,8 @@ class BoundFiring(BoundTracing):
                 grab=grab,
                 expected=expected,
                 term=term,
-            )
+            ),
+            due,
         )
         if fired.runs > len(fired.claims):
             self.driver.hint("runs")

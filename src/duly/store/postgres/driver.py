@@ -124,8 +124,8 @@ class PostgresDriver:
         self._listeners, self._listener, self._loop = [], None, None
         self._closed = True
 
-    async def write(self, transaction: Transaction[T]) -> T:
-        return await self._on_thread(partial(self._transactions.write, transaction))
+    async def write(self, transaction: Transaction[T], *, due: int | None = None) -> T:
+        return await self._on_thread(partial(self._transactions.write, transaction, due))
 
     async def read(self, transaction: Transaction[T]) -> T:
         return await self._on_thread(partial(self._transactions.read, transaction))

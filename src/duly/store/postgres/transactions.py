@@ -23,6 +23,8 @@ from duly.store.statements import T, Transaction
 
 _TRIES = {Cure.WAIT: 3, Cure.RECONNECT: 1, Cure.STOP_PREPARING: 1}
 _FIRST_WAIT_S = 0.02
+_MOMENT_US = 6000
+"""An instant that is no further away is waited for with the transaction begun; it holds no lock yet."""
 
 Answer = TypeVar("Answer")
 
@@ -52,11 +54,11 @@ class Transactions:
         self._begin_write = fill_in(texts["begin_write"], limits.in_ms())
         self._begin_read = fill_in(texts["begin_read"], limits.in_ms())
 
-    def write(self, transaction: Transaction[T]) -> T:
-        """Run a program and commit it."""
+    def write(self, transaction: Transaction[T], due: int | None = None) -> T:
+        """Run a program and commit it; see ``Driver.write``."""
 
         def work(lent: Lent) -> T:
-            now = self._begin(lent, self._begin_write)
+            now = self._begin(lent, self._begin_write, due)
             write = Write(lent, self._where)
             value = run_program(write, self.statements, transaction(now))
             write.commit()
@@ -137,7 +139,14 @@ class Transactions:
             case _:
                 assert_never(cure)
 
-    def _begin(self, lent: Lent, text: bytes) -> int:
-        """Start the transaction, set its limits and read the store's clock, in one round trip."""
+    def _begin(self, lent: Lent, text: bytes, due: int | None = None) -> int:
+        """Start the transaction, set its limits and read the store's clock, in one round trip; wait for what is due."""
         answer = lent.wire.run(text).get_value(0, 0)
-        return int(answer or 0) if self._clock is None else self._clock.now()
+        if self._clock is not None:
+            return self._clock.now()
+        now = int(answer or 0)
+        if due is None or not 0 < due * 1000 - now <= _MOMENT_US:
+            return now // 1000
+        # The clock was read before we heard of it, so it is no earlier there than we think.
+        self._closing.wait((due * 1000 - now) / 1_000_000)
+        return due

@@ -15,14 +15,23 @@ from duly.store.statements import T, Transaction
 class Call(Generic[T]):
     """Waits to be taken: by a thread that runs it, or by its caller, who withdraws it.
 
-    Whoever takes it first has it, so a withdrawn call is certain not to run.
+    Whoever takes it first has it, so a withdrawn call is certain not to run. One that has a ``begin_at``, an instant of
+    the steady clock, is not to run before.
     """
 
-    __slots__ = ("_error", "_future", "_loop", "_taken", "_value", "abandoned", "transaction", "writes")
+    __slots__ = ("_error", "_future", "_loop", "_taken", "_value", "abandoned", "begin_at", "transaction", "writes")
 
-    def __init__(self, transaction: Transaction[T], *, writes: bool, loop: asyncio.AbstractEventLoop | None) -> None:
+    def __init__(
+        self,
+        transaction: Transaction[T],
+        *,
+        writes: bool,
+        loop: asyncio.AbstractEventLoop | None,
+        begin_at: float | None = None,
+    ) -> None:
         self.transaction = transaction
         self.writes = writes
+        self.begin_at = begin_at
         self.abandoned = False
         self._taken = Lock()
         self._loop = loop

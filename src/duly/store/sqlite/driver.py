@@ -116,10 +116,11 @@ class SqliteDriver:
         if self._files is not None:
             self._files.leave_all()
 
-    async def write(self, transaction: Transaction[T]) -> T:
+    async def write(self, transaction: Transaction[T], *, due: int | None = None) -> T:
         if self._inline is not None:
             return self._inline.write(transaction)
-        call = Call(transaction, writes=True, loop=asyncio.get_running_loop())
+        begin_at = None if due is None else self._moment_of(due)
+        call = Call(transaction, writes=True, loop=asyncio.get_running_loop(), begin_at=begin_at)
         self._opened(self._writer).submit(call)
         return await call.wait(self._time_limit)
 
@@ -171,6 +172,11 @@ class SqliteDriver:
             for listener in self._listeners:
                 for topic in HINTS:
                     call_on(self._loop, listener, topic)
+
+    def _moment_of(self, due: int) -> float | None:
+        """When to begin what is due at an instant that is as near as a wait ends too late; None for at once."""
+        wait = self._clock.until(due)
+        return self._clock.steady() + wait if 0 < wait <= 2 * self._clock.slack else None
 
     def _prepare(self) -> apsw.Connection:
         """Open the writer's connection and set up the schema; a refused database is left as it was."""

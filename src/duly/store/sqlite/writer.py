@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from math import inf
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any
@@ -28,7 +29,10 @@ DRAIN_S = 0.015
 """A drain takes no further call after this long: others wait for the lock."""
 
 WATCH_S = 0.1
-"""How often the file is looked at for foreign commits while somebody listens."""
+CALM_WATCH_S = 0.25
+"""How often the file is looked at for foreign commits while somebody listens; the latter where none came of late."""
+
+CALM_AFTER_S = 30.0
 
 
 class Writer:
@@ -43,10 +47,12 @@ class Writer:
         self._clock = clock
         self._queue: SimpleQueue[Call[Any] | None] = SimpleQueue()
         self._waiting: deque[Call[Any]] = deque()
+        self._early: list[Call[Any]] = []
         self._stopping = False
         self._listener: Callable[[], None] | None = None
         self._seen = self._data_version()
         self._looked = clock.steady()
+        self._foreign_at = -inf
         self._thread = Thread(target=self._main, name="duly-sqlite-writer", daemon=True)
         self._thread.start()
 
@@ -77,16 +83,33 @@ class Writer:
         self._connection.close()
 
     def _collect(self) -> bool:
-        """Take what is queued, waiting for something if nothing is; answer whether nothing came."""
+        """Take what is queued and may begin, waiting for something if nothing is; answer whether nothing came."""
         block = not self._waiting and not self._stopping
         while True:
             try:
-                call = self._queue.get(block, WATCH_S if self._listener else None)
+                call = self._queue.get(block, self._patience())
             except Empty:
-                return block
+                return not self._begin_early() and block
             if call is not None:
-                self._waiting.append(call)
+                (self._waiting if call.begin_at is None else self._early).append(call)
             block = False
+
+    def _patience(self) -> float | None:
+        """How long to wait for a call: until one that came early may begin, or the file is to be looked at."""
+        moments = [call.begin_at - self._clock.steady() for call in self._early if call.begin_at is not None]
+        if self._listener:
+            moments.append(self._watch_s)
+        return max(0.0, min(moments)) if moments else None
+
+    def _begin_early(self) -> bool:
+        """Let calls wait no longer that came early and may begin now; answer whether there were any."""
+        if not self._early:
+            return False
+        at = self._clock.steady()
+        ready = [call for call in self._early if self._stopping or call.begin_at is None or call.begin_at <= at]
+        self._early = [call for call in self._early if call not in ready]
+        self._waiting += ready
+        return bool(ready)
 
     def _drain(self) -> list[Call[Any]]:
         """Run waiting calls in one transaction; answer those that have their answer."""
@@ -155,16 +178,20 @@ class Writer:
         return taken
 
     def _look(self, quiet: bool) -> None:
-        """Tell the listener if somebody else has committed since the last look, ten times a second at most."""
+        """Tell the listener if somebody else has committed since the last look, a few times a second at most."""
         at = self._clock.steady()
-        if self._listener is None or not (quiet or at - self._looked >= WATCH_S):
+        if self._listener is None or not (quiet or at - self._looked >= self._watch_s):
             return
         self._looked = at
         with suppress(apsw.Error):  # a hint may be lost
             seen = self._data_version()
             if seen != self._seen:
-                self._seen = seen
+                self._seen, self._foreign_at = seen, at
                 self._listener()
+
+    @property
+    def _watch_s(self) -> float:
+        return WATCH_S if self._clock.steady() - self._foreign_at < CALM_AFTER_S else CALM_WATCH_S
 
     def _data_version(self) -> int:
         version: Any = self._cursor.execute("PRAGMA data_version").fetchall()[0][0]

@@ -30,6 +30,8 @@ CALL_LIMIT = 4.0
 class StoreClock:
     """The store's time, which an operator may set forward or back."""
 
+    slack = 0.0
+
     def __init__(self, start: int) -> None:
         self._start = start
         self.leap_ms = 0
@@ -40,12 +42,17 @@ class StoreClock:
     def steady(self) -> float:
         return asyncio.get_running_loop().time()
 
+    def until(self, instant: int) -> float:
+        return (instant - self.now()) / 1000
+
     async def wait(self, event: asyncio.Event, timeout: float | None) -> bool:
         return await _wait(event, timeout)
 
 
 class NodeClock:
     """The clock of one instance: it may go wrong, and whoever waits for it in a frozen one waits longer."""
+
+    slack = 0.0
 
     def __init__(self, node: Node, store_clock: StoreClock, skew_ms: int) -> None:
         self._node = node
@@ -57,6 +64,9 @@ class NodeClock:
 
     def steady(self) -> float:
         return asyncio.get_running_loop().time()
+
+    def until(self, instant: int) -> float:
+        return (instant - self.now()) / 1000
 
     async def wait(self, event: asyncio.Event, timeout: float | None) -> bool:
         came = await _wait(event, timeout)
@@ -77,7 +87,7 @@ class NodeDriver:
     async def read(self, transaction: Transaction[T]) -> T:
         return await self._run(self._driver.read, transaction)
 
-    async def write(self, transaction: Transaction[T]) -> T:
+    async def write(self, transaction: Transaction[T], *, due: int | None = None) -> T:
         return await self._run(self._driver.write, transaction)
 
     async def _run(self, run: Callable[[Transaction[T]], Awaitable[T]], transaction: Transaction[T]) -> T:

@@ -3,7 +3,7 @@
 -- longer than to run it. One SELECT sets it all: nine SETs take longer.
 BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
 SELECT
-    floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint,
+    floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
     set_config('statement_timeout', ':statement', true),
     set_config('lock_timeout', ':lock', true),
     set_config('idle_in_transaction_session_timeout', ':idle', true),
