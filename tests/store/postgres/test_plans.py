@@ -15,7 +15,7 @@ import pytest
 from duly.store.postgres.arrays import encode
 from duly.store.postgres.driver import PostgresDriver
 from duly.store.postgres.limits import Limits
-from duly.store.postgres.texts import fill_in, load_queries, load_transactions
+from duly.store.postgres.texts import Statement, fill_in, load_queries, load_transactions
 from tests.databases import fresh_database
 
 pytestmark = pytest.mark.timeout(900)  # the first test waits for a hundred thousand rows of everything
@@ -130,20 +130,16 @@ def custom_plan(connection: psycopg.Connection, name: str, values: dict[str, Any
 
 def generic_plan(connection: psycopg.Connection, name: str, values: dict[str, Any]) -> list[dict[str, Any]]:
     """The plan for all values under the settings of our transactions."""
-    order: list[str] = []
+    return plan_for_all(connection, load_queries()[name], values)
 
-    def number(found: re.Match[str]) -> str:
-        if found[1] not in order:
-            order.append(found[1])
-        return f"${order.index(found[1]) + 1}"
 
-    text = re.sub(r"%\((\w+)\)s", number, load_queries()[name].text.decode()).replace("%%", "%")
-    given = ", ".join("NULL" if values[key] is None else f"'{encode(values[key])}'" for key in order)
+def plan_for_all(connection: psycopg.Connection, statement: Statement, values: dict[str, Any]) -> list[dict[str, Any]]:
+    given = ", ".join("NULL" if values[key] is None else f"'{encode(values[key])}'" for key in statement.names)
     connection.execute(BEGIN)
     try:
         connection.execute("SET LOCAL plan_cache_mode = force_generic_plan")
-        connection.execute(f"PREPARE looked_at AS {text}".encode())
-        execute = f"EXECUTE looked_at ({given})" if order else "EXECUTE looked_at"
+        connection.execute(b"PREPARE looked_at AS " + statement.numbered)
+        execute = f"EXECUTE looked_at ({given})" if given else "EXECUTE looked_at"
         row = connection.execute(f"EXPLAIN (FORMAT JSON) {execute}".encode()).fetchone()
     finally:
         connection.execute("ROLLBACK")
@@ -258,6 +254,17 @@ def test_a_plan_for_given_values_uses_its_index(filled: psycopg.Connection, name
 def test_the_plan_for_all_values_uses_its_index(filled: psycopg.Connection, name: str):
     values, index = PREPARED[name]
     check(generic_plan(filled, name, values), index)
+
+
+@pytest.mark.parametrize("name", sorted(name for name, found in load_queries().items() if found.one))
+def test_the_text_for_one_row_walks_over_no_table_and_no_index(filled: psycopg.Connection, name: str):
+    single = load_queries()[name].one
+    assert single is not None
+    plan = plan_for_all(filled, single, dict.fromkeys(single.names))
+    scans = [node for node in plan if "Relation Name" in node and "Scan" in node["Node Type"]]
+    few = SMALL | {"duly_webhooks", "duly_interests"}
+    walked = [node for node in scans if node["Relation Name"] not in few and "Index Cond" not in node]
+    assert walked == []
 
 
 @pytest.mark.parametrize("planned", [own_plan, generic_plan])

@@ -33,9 +33,12 @@ def trips(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(PostgresDriver, "hint", lambda self, topic: None)  # sent on a thread of their own, some time
     noting("run", lambda text: text.decode().split(" ")[0])
-    noting("ask", lambda ask: ask[0].name.decode().removeprefix("duly_"))
+    noting("ask", lambda ask: ask[0].name.decode().removeprefix("duly_").removesuffix("_one"))
     noting(
-        "send_all", lambda asks, *after: "+".join([a[0].name.decode()[5:] for a in asks] + [t.decode() for t in after])
+        "send_all",
+        lambda asks, *after: "+".join(
+            [a[0].name.decode()[5:].removesuffix("_one") for a in asks] + [t.decode() for t in after]
+        ),
     )
     return sent
 

@@ -78,10 +78,15 @@ def _ask(statements: Statements, step: Query | Batch) -> Ask | None:
     statement = statements[step.name]
     parameters = {name: encode(value) for name, value in step.params.items()}
     if isinstance(step, Batch):
-        for name, column in step.columns.items():
-            if not column:
-                return None
-            parameters[name] = encode_spread(column) if name in statement.spread else encode_column(column)
+        rows = len(next(iter(step.columns.values())))
+        if rows == 0:
+            return None
+        if rows == 1 and statement.one is not None:
+            statement = statement.one
+            parameters |= {name: encode(column[0]) for name, column in step.columns.items()}
+        else:
+            for name, column in step.columns.items():
+                parameters[name] = encode_spread(column) if name in statement.spread else encode_column(column)
     return statement, [parameters[name] for name in statement.names]
 
 

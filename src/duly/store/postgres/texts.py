@@ -15,7 +15,9 @@ from importlib.resources.abc import Traversable
 
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)")
 _COMMENT = re.compile(r"^--.*\n", re.MULTILINE)
-_SPREAD = re.compile(r"\(:([a-z_]+)::[a-z]+\[\]\)\[1\]")
+_SPREAD = re.compile(r"\((:([a-z_]+)::[a-z]+)\[\]\)\[1\]")
+_ROWS = re.compile(r"\bunnest\(((?:\s*:[a-z_]+::[a-z]+\[\],?)+\s*)\)(?=\s+AS \w+ \()")
+_ANY = re.compile(r"= ANY \((:[a-z_]+::[a-z]+)\[\]\)")
 _UNPREPARED = "-- Unprepared:"
 
 
@@ -25,7 +27,8 @@ class Statement:
 
     ``prepare`` is False where the parameters decide the plan. ``spread`` are columns of which the text takes the first
     element for rows that have none: one that is the same in every row may be sent as one element, which saves both
-    sides the work.
+    sides the work. ``one`` is the same statement for a single row, of plain values instead of arrays: the server takes
+    half as long for it.
     """
 
     name: bytes
@@ -34,6 +37,7 @@ class Statement:
     names: tuple[str, ...]
     prepare: bool
     spread: frozenset[str]
+    one: Statement | None = None
 
 
 @cache
@@ -64,14 +68,25 @@ def as_statement(text: str, name: str = "") -> Statement:
     """A text with parameters; with a name it can be prepared."""
     plain = _without_comments(text)
     names = tuple(dict.fromkeys(_PARAMETER.findall(plain)))
+    single = _for_one_row(text)
     return Statement(
         name=b"duly_" + name.encode(),
         text=_PARAMETER.sub(r"%(\1)s", plain.replace("%", "%%")).encode(),
         numbered=_PARAMETER.sub(lambda found: f"${names.index(found[1]) + 1}", plain).encode(),
         names=names,
         prepare=not text.startswith(_UNPREPARED),
-        spread=frozenset(_SPREAD.findall(text)),
+        spread=frozenset(name for _, name in _SPREAD.findall(text)),
+        one=None if single is None else as_statement(single, f"{name}_one"),
     )
+
+
+def _for_one_row(text: str) -> str | None:
+    """The text for rows that come in arrays, for one row; None where it is not made for rows, or not for them alone."""
+    single = _ROWS.sub(lambda found: f"(VALUES ({found[1].replace('[]', '')}))", text)
+    if single == text:
+        return None
+    single = _ANY.sub(r"= \1", _SPREAD.sub(r"\1", single))
+    return None if "[]" in single else single
 
 
 def _without_comments(text: str) -> str:
