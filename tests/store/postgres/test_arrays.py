@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 import psycopg
 import pytest
 from hypothesis import example, given
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from duly.core.errors import ValidationFailed
 from duly.core.run import Hold, RunKind
-from duly.store.postgres.arrays import encode, encode_array, encode_column, encode_spread
+from duly.store.postgres.arrays import encode, encode_array, encode_column, encode_joined, encode_spread
 
 texts = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]))
 tricky = st.sampled_from(
@@ -28,6 +29,20 @@ def connection(postgres_url: str) -> Iterator[psycopg.Connection]:
 def back(connection: psycopg.Connection, values: list[Any], kind: str) -> list[Any]:
     question = f"SELECT v FROM unnest(%s::{kind}[]) WITH ORDINALITY AS n (v, at) ORDER BY at"
     return [row[0] for row in connection.execute(question.encode(), [encode_array(values)])]
+
+
+@given(values=st.lists(st.recursive(texts | tricky | st.none(), st.lists, max_leaves=5), min_size=1))
+@example(values=["\x1f", "\x1f\x1f"])
+def test_json_comes_back_from_one_text(connection: psycopg.Connection, values: list[Any]):
+    given = [msgspec.json.encode(value).decode() for value in values]
+    question = "SELECT string_to_array(%s::text, E'\\x1f')"
+    assert connection.execute(question, [encode_joined(given)]).fetchone() == (given,)
+
+
+@pytest.mark.parametrize("text", ["\x00", '"a\x1fb"'])
+def test_what_is_no_json_is_refused_instead_of_parted_wrongly(text: str):
+    with pytest.raises(ValidationFailed, match=r"NUL|U\+001F"):
+        encode_joined(["{}", text])
 
 
 @given(values=st.lists(texts | tricky | st.none()))

@@ -5,7 +5,6 @@ all values that a prepared statement ends up with, under the settings of our tra
 """
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Any
 

@@ -29,6 +29,36 @@ def test_parameters_are_translated_and_casts_are_not():
     assert not as_statement("-- Unprepared: because.\nSELECT 1").prepare
 
 
+def test_a_statement_for_rows_is_also_one_for_a_single_row():
+    rows = as_statement(
+        "UPDATE t SET c = coalesce(n.c, (:c::int[])[1]), d = n.d\n"
+        "FROM unnest(:id::uuid[], :c::int[], string_to_array(:d::text, E'\\x1f')) AS n (id, c, d)\n"
+        "WHERE t.id = n.id AND t.id = ANY (:id::uuid[]) AND t.at < :now::bigint",
+        "change",
+    )
+    assert rows.spread == {"c"}
+    assert rows.joined == {"d"}
+    assert rows.one is not None
+    assert (rows.one.name, rows.one.one) == (b"duly_change_one", None)
+    assert rows.one.numbered.decode() == (
+        "UPDATE t SET c = coalesce(n.c, $1::int), d = n.d\n"
+        "FROM (VALUES ($2::uuid, $1::int, $3::text)) AS n (id, c, d)\n"
+        "WHERE t.id = n.id AND t.id = $2::uuid AND t.at < $4::bigint"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT a FROM t WHERE a = ANY (:a::int[])",
+        "SELECT n.a FROM unnest(:a::int[]) AS n (a) WHERE n.a <> ALL (:b::int[])",
+        "SELECT n.a FROM unnest(:a::int[]) WITH ORDINALITY AS n (a, at)",
+    ],
+)
+def test_what_is_not_for_rows_alone_has_no_text_for_a_single_one(text: str):
+    assert as_statement(text).one is None
+
+
 def test_there_is_a_statement_for_every_name_that_programs_yield():
     named = re.compile(r'(?:query|batch|owned|made)\(\s*"(\w+)"')
     used = {name for file in METHODS.glob("*.py") for name in named.findall(file.read_text())}
@@ -40,7 +70,9 @@ def test_there_is_a_statement_for_every_name_that_programs_yield():
 
 async def test_the_server_understands_every_statement(store: SqlStore, fresh_postgres: str):
     with psycopg.connect(fresh_postgres) as connection:
-        for name, statement in load_queries().items():
+        queries = load_queries()
+        singles = {f"{name}_one": statement.one for name, statement in queries.items() if statement.one}
+        for name, statement in (queries | singles).items():
             text = statement.text.decode()
             for number, parameter in enumerate(sorted(set(re.findall(r"%\((\w+)\)s", text))), 1):
                 text = text.replace(f"%({parameter})s", f"${number}")

@@ -13,6 +13,7 @@ from typing import Any
 from duly.core.errors import ValidationFailed
 
 _NUL = "\x00"
+_JOINT = "\x1f"
 
 
 def encode(value: Any) -> str | None:
@@ -46,6 +47,16 @@ def encode_spread(values: Sequence[Any]) -> str:
     if None in values:
         raise TypeError("a column that must have a value in every row has none in some")
     return encode_array(values)
+
+
+def encode_joined(values: Sequence[str]) -> str:
+    """A column of JSON as one text, with a character between that JSON writes as an escape."""
+    joined = _JOINT.join(values)
+    if _NUL in joined:
+        raise _nul_refused(next(value for value in values if _NUL in value))
+    if joined.count(_JOINT) != len(values) - 1:
+        raise ValidationFailed("a text that is to be JSON holds the control character U+001F; expected an escape of it")
+    return joined
 
 
 def encode_array(values: Sequence[Any]) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from psycopg import AsyncCursor, Cursor
 from psycopg.pq import ExecStatus
 
-from duly.store.postgres.arrays import encode, encode_column, encode_spread
+from duly.store.postgres.arrays import encode, encode_column, encode_joined, encode_spread
 from duly.store.postgres.texts import Statement
 from duly.store.postgres.wire import Ask
 from duly.store.statements import Batch, Group, Program, Query, Row, Steps, T
@@ -86,8 +86,14 @@ def _ask(statements: Statements, step: Query | Batch) -> Ask | None:
             parameters |= {name: encode(column[0]) for name, column in step.columns.items()}
         else:
             for name, column in step.columns.items():
-                parameters[name] = encode_spread(column) if name in statement.spread else encode_column(column)
+                parameters[name] = _encoder(statement, name)(column)
     return statement, [parameters[name] for name in statement.names]
+
+
+def _encoder(statement: Statement, column: str) -> Callable[[Sequence[Any]], str]:
+    if column in statement.spread:
+        return encode_spread
+    return encode_joined if column in statement.joined else encode_column
 
 
 def _for_cursor(ask: Ask) -> tuple[bytes, dict[str, str | None], bool | None]:
