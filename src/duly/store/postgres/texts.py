@@ -29,7 +29,7 @@ class Statement:
     ``prepare`` is False where the parameters decide the plan. ``spread`` are columns of which the text takes the first
     element for rows that have none: one that is the same in every row may be sent as one element, which saves both
     sides the work. ``joined`` are columns of JSON that come as one text. ``one`` is the same statement for a single
-    row, of plain values instead of arrays: the server takes half as long for it.
+    row, of plain values instead of arrays: a create takes a fifth less time with it.
     """
 
     name: bytes
