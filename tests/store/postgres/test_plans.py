@@ -97,6 +97,18 @@ def filled(postgres_url: str) -> Iterator[psycopg.Connection]:
             yield connection
 
 
+@pytest.fixture(scope="module")
+def unseen(postgres_url: str) -> Iterator[str]:
+    """A database that nothing was ever stored in, of which the server knows nothing."""
+    with fresh_database(postgres_url) as url:
+        driver = PostgresDriver(url)
+        driver.open_sync()
+        driver.close_sync()
+        with psycopg.connect(url, autocommit=True) as connection:
+            leave_alone(connection)
+        yield url
+
+
 def leave_alone(connection: psycopg.Connection) -> None:
     """Let no vacuum come between: with other statistics there may be other plans."""
     tables = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
@@ -255,15 +267,26 @@ def test_the_plan_for_all_values_uses_its_index(filled: psycopg.Connection, name
     check(generic_plan(filled, name, values), index)
 
 
+def walks(plan: list[dict[str, Any]], few: set[str]) -> list[dict[str, Any]]:
+    """What is looked at as a whole, table or index, but for tables of which there are few rows."""
+    scans = [node for node in plan if "Relation Name" in node and "Scan" in node["Node Type"]]
+    return [node for node in scans if node["Relation Name"] not in few and "Index Cond" not in node]
+
+
 @pytest.mark.parametrize("name", sorted(name for name, found in load_queries().items() if found.one))
 def test_the_text_for_one_row_walks_over_no_table_and_no_index(filled: psycopg.Connection, name: str):
     single = load_queries()[name].one
     assert single is not None
     plan = plan_for_all(filled, single, dict.fromkeys(single.names))
-    scans = [node for node in plan if "Relation Name" in node and "Scan" in node["Node Type"]]
-    few = SMALL | {"duly_webhooks", "duly_interests"}
-    walked = [node for node in scans if node["Relation Name"] not in few and "Index Cond" not in node]
-    assert walked == []
+    assert walks(plan, SMALL | {"duly_webhooks", "duly_interests"}) == []
+
+
+@pytest.mark.parametrize("name", ["find_schedule_id", "read_schedules", "pause_schedules", "claim_chosen"])
+def test_an_id_is_found_by_itself_also_by_a_plan_of_the_days_when_the_store_was_empty(unseen: str, name: str):
+    """Such a plan stays until the table is analyzed, however many rows are stored meanwhile."""
+    with psycopg.connect(unseen, autocommit=True, prepare_threshold=None) as connection:
+        plan = plan_for_all(connection, load_queries()[name], dict.fromkeys(load_queries()[name].names))
+    assert walks(plan, SMALL) == []
 
 
 @pytest.mark.parametrize("planned", [own_plan, generic_plan])

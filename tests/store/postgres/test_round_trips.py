@@ -6,9 +6,7 @@ from typing import Any
 import pytest
 
 from duly.core.rules.firing import FireRules
-from duly.store.postgres.connections import Lent
 from duly.store.postgres.driver import PostgresDriver
-from duly.store.postgres.texts import as_statement
 from duly.store.postgres.wire import Wire
 from duly.store.sql import SqlStore
 from duly.store.values import Fired, Grab
@@ -33,12 +31,10 @@ def trips(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(PostgresDriver, "hint", lambda self, topic: None)  # sent on a thread of their own, some time
     noting("run", lambda text: text.decode().split(" ")[0])
-    noting("ask", lambda ask: ask[0].name.decode().removeprefix("duly_").removesuffix("_one"))
+    noting("ask", lambda ask: ask[0].name.decode().removeprefix("duly_"))
     noting(
         "send_all",
-        lambda asks, *after: "+".join(
-            [a[0].name.decode()[5:].removesuffix("_one") for a in asks] + [t.decode() for t in after]
-        ),
+        lambda asks, *after: "+".join([a[0].name.decode()[5:] for a in asks] + [t.decode() for t in after]),
     )
     return sent
 
@@ -66,7 +62,7 @@ async def test_a_create_waits_twice_and_a_fire_four_times_where_somebody_has_loo
 ) -> None:
     numbers = iter(range(100))
     create = await sent_by(lambda: store.put_schedules([new_schedule(f"k{next(numbers)}")]), trips)
-    assert create == ["BEGIN", "add_schedules+insert_revisions+take_slots+place_cursors+COMMIT"]
+    assert create == ["BEGIN", "add_schedules_one+insert_revisions_one+take_slots+place_cursors_one+COMMIT"]
     session = await open_session(store)
     grab = Grab(session, frozenset({JOB}), 10)
 
@@ -85,20 +81,3 @@ async def test_a_create_waits_twice_and_a_fire_four_times_where_somebody_has_loo
         "open_runs+hold_session+governed_queues",
         "insert_runs+move_cursors+next_fire+COMMIT",
     ]
-
-
-async def test_a_statement_is_planned_once_for_all_values_unless_its_values_decide_the_plan(store: SqlStore) -> None:
-    driver = store.driver
-    assert isinstance(driver, PostgresDriver)
-    mode = "SELECT current_setting('plan_cache_mode')"
-
-    def look(lent: Lent) -> list[Any]:
-        lent.wire.run(driver._transactions._begin_write)
-        once, each = as_statement(mode, "mode"), as_statement(f"-- Unprepared: as it is asked.\n{mode}", "mode_now")
-        rows = [*lent.wire.ask((once, [])), *lent.wire.ask((each, []))]
-        rows += [row for rows in lent.wire.ask_all([(each, []), (once, [])]) for row in rows]
-        lent.wire.run(b"COMMIT")
-        return rows + lent.wire.ask((once, []))
-
-    generic, auto = ("force_generic_plan",), ("auto",)
-    assert driver._transactions.run(look, 60) == [generic, auto, auto, generic, auto]

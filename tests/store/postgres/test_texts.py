@@ -53,6 +53,7 @@ def test_a_statement_for_rows_is_also_one_for_a_single_row():
         "SELECT a FROM t WHERE a = ANY (:a::int[])",
         "SELECT n.a FROM unnest(:a::int[]) AS n (a) WHERE n.a <> ALL (:b::int[])",
         "SELECT n.a FROM unnest(:a::int[]) WITH ORDINALITY AS n (a, at)",
+        "SELECT n.a FROM unnest(:a::int[]) AS n (a) WHERE n.a = ANY (:b::int[])",
     ],
 )
 def test_what_is_not_for_rows_alone_has_no_text_for_a_single_one(text: str):

@@ -33,6 +33,13 @@ def encode(value: Any) -> str | None:
     raise TypeError(f"cannot store a {type(value).__name__}: {value!r}")
 
 
+def encode_single(value: Any) -> str | None:
+    """The value of a column that has one row."""
+    if isinstance(value, list | tuple):
+        raise TypeError(f"cannot store a {type(value).__name__} in a row: {value!r}")
+    return encode(value)
+
+
 def encode_column(values: Sequence[Any]) -> str:
     """A column for ``unnest`` beside longer ones: it fills up with NULL, so a column of nothing else is empty."""
     if values[0] is None and values.count(None) == len(values):

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from psycopg import AsyncCursor, Cursor
 from psycopg.pq import ExecStatus
 
-from duly.store.postgres.arrays import encode, encode_column, encode_joined, encode_spread
+from duly.store.postgres.arrays import encode, encode_column, encode_joined, encode_single, encode_spread
 from duly.store.postgres.texts import Statement
 from duly.store.postgres.wire import Ask
 from duly.store.statements import Batch, Group, Program, Query, Row, Steps, T
@@ -83,7 +83,7 @@ def _ask(statements: Statements, step: Query | Batch) -> Ask | None:
             return None
         if rows == 1 and statement.one is not None:
             statement = statement.one
-            parameters |= {name: encode(column[0]) for name, column in step.columns.items()}
+            parameters |= {name: encode_single(column[0]) for name, column in step.columns.items()}
         else:
             for name, column in step.columns.items():
                 parameters[name] = _encoder(statement, name)(column)

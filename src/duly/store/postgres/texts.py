@@ -18,7 +18,7 @@ _COMMENT = re.compile(r"^--.*\n", re.MULTILINE)
 _SPREAD = re.compile(r"\((:([a-z_]+)::[a-z]+)\[\]\)\[1\]")
 _JOINED = re.compile(r"string_to_array\((:([a-z_]+)::text), E'\\x1f'\)")
 _ROWS = re.compile(r"\bunnest\(((?:\s*:[a-z_]+::[a-z]+\[\],?)+\s*)\)(?=\s+AS \w+ \()")
-_ANY = re.compile(r"= ANY \((:[a-z_]+::[a-z]+)\[\]\)")
+_ANY = re.compile(r"= ANY \((:([a-z_]+)::[a-z]+)\[\]\)")
 _UNPREPARED = "-- Unprepared:"
 
 
@@ -86,11 +86,11 @@ def as_statement(text: str, name: str = "") -> Statement:
 def _for_one_row(text: str) -> str | None:
     """The text for rows that come in arrays, for one row; None where it is not made for rows, or not for them alone."""
     rows = _JOINED.sub(r"\1[]", text)
+    columns = {name for found in _ROWS.findall(rows) for name in _PARAMETER.findall(found)}
     single = _ROWS.sub(lambda found: f"(VALUES ({found[1].replace('[]', '')}))", rows)
-    if single == rows:
-        return None
-    single = _ANY.sub(r"= \1", _SPREAD.sub(r"\1", single))
-    return None if "[]" in single else single
+    single = _SPREAD.sub(r"\1", single)
+    single = _ANY.sub(lambda found: f"= {found[1]}" if found[2] in columns else found[0], single)
+    return single if columns and "[]" not in single else None
 
 
 def _without_comments(text: str) -> str:

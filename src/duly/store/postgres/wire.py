@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import select
 from collections.abc import Sequence
-from itertools import compress
 
 from psycopg import Connection, OperationalError
 from psycopg.adapt import Transformer
@@ -22,10 +21,6 @@ from duly.store.statements import Row
 
 Ask = tuple[Statement, Sequence[str | None]]
 """A statement and its parameters, in the order of its names."""
-
-_BY_VALUES = b"SELECT set_config('plan_cache_mode', 'auto', true)"
-_FOR_ALL_VALUES = b"SELECT set_config('plan_cache_mode', 'force_generic_plan', true)"
-"""Transactions have their statements planned once for all values; around one whose values decide the plan, not so."""
 
 _GOOD = frozenset({ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK, ExecStatus.EMPTY_QUERY})
 
@@ -47,8 +42,6 @@ class Wire:
     def ask(self, ask: Ask) -> list[Row]:
         """Run one statement and answer its rows."""
         statement, texts = ask
-        if not statement.prepare:
-            return self.read_all(self.send_all([ask]), 1)[0]
         values = _bytes(texts)
         if self._prepares(statement):
             self._prepare(statement)
@@ -72,24 +65,15 @@ class Wire:
         pgconn = self._pgconn
         pgconn.nonblocking = 1  # else both sides could wait for each other with full buffers
         pgconn.enter_pipeline_mode()
-        wanted: list[bool] = []
         for statement, texts in asks:
             if self._prepares(statement):
                 pgconn.send_query_prepared(statement.name, _bytes(texts))
-                wanted.append(True)
-            elif statement.prepare:
-                pgconn.send_query_params(statement.numbered, _bytes(texts))
-                wanted.append(True)
             else:
-                pgconn.send_query_params(_BY_VALUES, [])
                 pgconn.send_query_params(statement.numbered, _bytes(texts))
-                pgconn.send_query_params(_FOR_ALL_VALUES, [])
-                wanted += (False, True, False)
         for text in after:
             pgconn.send_query_params(text, [])
-            wanted.append(True)
         pgconn.pipeline_sync()
-        results = [*compress(self._collect(), wanted)]
+        results = self._collect()
         if pgconn.status == ConnStatus.OK:
             pgconn.exit_pipeline_mode()
             pgconn.nonblocking = 0

@@ -1,7 +1,8 @@
+-- + 0: see find_schedule_id.
 WITH picked AS MATERIALIZED (
     SELECT id
     FROM duly_runs
-    WHERE id = ANY (:ids::uuid[]) AND claimed_by IS NULL AND hold = 0
+    WHERE id = ANY (:ids::uuid[]) AND claimed_by IS NULL AND hold + 0 = 0
     ORDER BY id
     FOR UPDATE SKIP LOCKED
 )

@@ -1,3 +1,4 @@
+-- + 0: see find_schedule_id.
 SELECT
     s.id::text, s.key, s.name, s.tenant, s.description, s.owner, s.correlation_id, s.client_request_id, s.tags,
     s.app, s.revision, s.paused_at, s.paused_until, s.paused_by, s.pause_reason, s.created_at, s.created_by,
@@ -7,5 +8,5 @@ SELECT
 FROM duly_schedules AS s
 JOIN duly_cursors AS c ON c.schedule_id = s.id
 JOIN duly_revisions AS r ON r.schedule_id = s.id AND r.revision = s.revision
-WHERE s.id = ANY (:ids::uuid[]) AND s.deleted_at IS NULL
+WHERE s.id = ANY (:ids::uuid[]) AND s.deleted_at + 0 IS NULL
   AND (:owner::text IS NULL OR (s.tenant = :tenant::text AND s.owner = :owner::text))
