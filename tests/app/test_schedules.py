@@ -12,7 +12,7 @@ from duly.core.errors import ClientRequestIdInUse, DulyError, KeyInUse, NotFound
 from duly.core.instants import to_datetime
 from duly.engine.instance import Instance
 from duly.testing import ManualClock
-from tests.app.conftest import PATIENCE, MakeApp, until
+from tests.app.conftest import PATIENCE, QUICK, MakeApp, until
 
 FUTURE = datetime(2099, 1, 1, 12, tzinfo=UTC)
 
@@ -110,15 +110,18 @@ async def test_only_what_fires_before_a_poll_wakes_the_scheduler(
 ) -> None:
     woken: list[Instance] = []
     monkeypatch.setattr(Instance, "wake_scheduler", woken.append)
-    async with make_app(roles=("scheduler",)) as app:
+    async with make_app(roles=("scheduler",), settings=replace(QUICK, poll=20.0)) as app:
         await app.schedules.create("far", Once(FUTURE), job="work")
         await app.schedules.create_many([{"key": f"far-{n}", "timing": Once(FUTURE), "job": "work"} for n in range(3)])
         await app.schedules.create("resting", Every(seconds=1), job="work", enabled=False)
         assert woken == []
-        await app.schedules.create("soon", Every(seconds=1), job="work", fire_current_window=True)
-        assert len(woken) == 1
+        await app.schedules.create("now", Every(seconds=1), job="work", fire_current_window=True)
+        await app.schedules.create("soon", Every(seconds=30, after_completion=True), job="work")
+        assert len(woken) == 2
+        await app.schedules.create("later", Every(seconds=300, after_completion=True), job="work")
+        assert len(woken) == 2
         await app.schedules.update("far", timing=Every(hours=1))
-        assert len(woken) == 2, "an edit always does"
+        assert len(woken) == 3, "an edit always does"
 
 
 async def test_create_many_makes_of_each_what_create_makes_of_it(app: Duly) -> None:

@@ -16,7 +16,10 @@ from duly.core.errors import OutcomeUnknown, StoreError, StoreUnavailable
 from duly.core.instants import to_datetime
 from duly.core.rules import editing
 from duly.core.run import RunStatus
-from duly.engine.scheduler import CONTENDED_REST, LONGEST_CONTENDED_REST
+from duly.engine.jumps import JumpGuard
+from duly.engine.restores import RestoreWatch
+from duly.engine.scheduler import CONTENDED_REST, LONGEST_CONTENDED_REST, Scheduler
+from duly.runtime.events import Observer
 from duly.store.methods import firing
 from duly.store.values import Fired
 from duly.testing import ManualClock
@@ -56,17 +59,17 @@ class Coarse(ManualClock):
 
     slack = 0.003
 
-    def __init__(self, clock: ManualClock) -> None:
-        self._clock = clock
+    def __init__(self, base: ManualClock) -> None:
+        self.base = base
 
     def now(self) -> int:
-        return self._clock.now()
+        return self.base.now()
 
     def steady(self) -> float:
-        return self._clock.steady()
+        return self.base.steady()
 
     async def wait(self, event: asyncio.Event, timeout: float | None) -> bool:
-        return await self._clock.wait(event, timeout)
+        return await self.base.wait(event, timeout)
 
 
 def note_fires(lab: Lab) -> list[tuple[int, int | None]]:
@@ -92,6 +95,49 @@ async def test_where_waits_end_late_the_store_is_asked_early_and_told_what_to_wa
     assert asked[:2] == [(start, None), (start + 12_342, start + 12_345)]
     (run,) = await lab.runs(schedule)
     assert run.fired_at == to_datetime(start + 12_345), "a store that does not wait is asked again, and fires in time"
+
+
+async def test_a_series_of_windows_is_asked_for_so_much_early_each_time_and_never_in_vain() -> None:
+    """The wait inside the store is not taken for time that has passed since its clock was read."""
+    clock, late = Coarse(ManualClock()), 1
+    first = clock.now() + 1000
+    early: list[int] = []
+    fired: list[int] = []
+
+    class Waiting:
+        """A store that waits for what is due in a moment, as the real ones do, and has a window every 100 ms."""
+
+        fires_at_once = 1
+
+        async def fire_due(self, *, due: int | None = None, **options: Any) -> Fired:
+            early.append(0 if due is None else due - clock.now())
+            if due is not None and 0 < due - clock.now() <= 6:
+                clock.base.move(milliseconds=due - clock.now())
+            window = first + 100 * len(fired)
+            if window <= clock.now():
+                fired.append(clock.now() - window)
+                window += 100
+            clock.base.move(milliseconds=2)
+            return Fired(now=clock.now() - 2, next_fire_at=window)
+
+    store: Any = Waiting()
+    guard = JumpGuard(clock, Observer(), limit=5, hold=15)
+    scheduler = Scheduler(
+        store,
+        Settings(),
+        clock,
+        Observer(),
+        guard,
+        RestoreWatch(store, Observer()),
+        None,
+        on_runs=lambda: None,
+        on_cancels=lambda: None,
+    )
+    for _ in range(51):
+        rest = await scheduler.run_once()
+        clock.base.move(milliseconds=round(rest * 1000) + late)
+    assert fired == [0] * 50
+    assert set(early[1:]) == {2}
 
 
 async def test_windows_that_follow_one_another_closely_are_not_waited_for_one_by_one(lab: Lab) -> None:

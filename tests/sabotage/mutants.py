@@ -729,4 +729,52 @@ MUTANTS = (
         ),
         (("tests/store/postgres/test_outcomes.py", "-k", "sent_with_its_step"),),
     ),
+    Mutant(
+        "early-on-postgres",
+        "a fire that comes a moment early does not wait for the server's clock, and says that it has",
+        (
+            (
+                "src/duly/store/postgres/transactions.py",
+                "self._closing.wait((due * 1000 - now) / 1_000_000)",
+                "pass",
+            ),
+        ),
+        (("tests/store/postgres/test_due.py",),),
+    ),
+    Mutant(
+        "early-on-sqlite",
+        "a fire that comes a moment early is run at once",
+        (
+            (
+                "src/duly/store/sqlite/writer.py",
+                "(self._waiting if call.begin_at is None else self._early)",
+                "self._waiting",
+            ),
+        ),
+        (("tests/store/sqlite/test_writer.py",),),
+    ),
+    Mutant(
+        "recovery-goes-by-a-clock-that-leapt",
+        "a leap of the store's clock takes every lease",
+        (
+            (
+                "src/duly/store/methods/sessions.py",
+                "if expected is not None and not expected[0] <= now <= expected[1]:",
+                "if False:",
+            ),
+        ),
+        (CONTRACT, ("tests/engine/test_jumps.py",)),
+    ),
+    Mutant(
+        "told-after-the-commit",
+        "what a transaction did is told when it has been committed already",
+        (
+            (
+                "src/duly/store/methods/telling.py",
+                "step.last and (facts or any(one.name in TOLD_BY for one in step.steps))",
+                "step.last and facts",
+            ),
+        ),
+        (("tests/contract/test_store_contract.py", "-k", "postgres and Events"),),
+    ),
 )

@@ -382,13 +382,17 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
         return all_stored(await self._put(new[start : start + BULK]), start)
 
     async def _put(self, new: Sequence[NewSchedule]) -> Sequence[Put]:
+        asked_at = self._clock.steady()
         puts = await self._store.put_schedules(new)
         if made := [put for put in puts if isinstance(put, Schedule)]:
-            if any(map(self._fires_before_a_poll, made)):
+            seen_within = 2 * self._settings.poll + self._clock.steady() - asked_at
+            if any(_fires_within(seen_within, schedule) for schedule in made):
                 self._on_schedules()
             self._tell("schedule.created", *made)
         return puts
 
-    def _fires_before_a_poll(self, schedule: Schedule) -> bool:
-        fire_at = schedule.cursor.fire_at
-        return fire_at is not None and fire_at - schedule.facts.created_at < 2000 * self._settings.poll
+
+def _fires_within(seconds: float, schedule: Schedule) -> bool:
+    """Whether a new schedule fires so soon that the scheduler might not have looked by itself before."""
+    fire_at = schedule.cursor.fire_at
+    return fire_at is not None and fire_at - schedule.facts.created_at < seconds * 1000

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from duly.config import Settings
 from duly.core.errors import OutcomeUnknown, StoreError, StoreUnavailable
@@ -13,7 +13,7 @@ from duly.core.run import Claim
 from duly.runtime.clock import Clock
 from duly.runtime.events import Observer
 from duly.store.protocol import Store
-from duly.store.values import Fired, Grab, Term
+from duly.store.values import Fired, Grab
 
 from .election import Election
 from .jumps import JumpGuard
@@ -24,6 +24,13 @@ LONGEST_CONTENDED_REST = 0.25
 LEAST_BATCH = 100
 RUSH = 0.01
 """Where windows follow one another within so many seconds, they gather in batches instead of each being met exactly."""
+
+
+class Awaited(NamedTuple):
+    """The next window: its instant, and the moment of the steady clock at which the store's clock shows it."""
+
+    instant: int
+    moment: float
 
 
 class Grabbing(Protocol):
@@ -65,7 +72,7 @@ class Scheduler:
         self._limit = settings.fire_batch
         self._full = False
         self._contended = 0.0
-        self._awaited: int | None = None
+        self._awaited: Awaited | None = None
 
     async def run_once(self) -> float:
         """Fire up to one batch of due windows; answer the seconds until the next is due, at most one poll."""
@@ -75,9 +82,10 @@ class Scheduler:
         if self._election is not None and self._election.term is None:
             return self._settings.poll  # another one leads; it is woken when that ends
         asked_at = self._clock.steady()
+        awaited, self._awaited = self._awaited, None
         try:
             await self._watch.look_if_doubted()
-            fired = await self._fire_all()
+            fired = await self._fire_all(None if awaited is None else awaited.instant)
         except (StoreUnavailable, OutcomeUnknown):
             self._watch.doubt()
             raise  # it says nothing about the batch: any of it may fire on the next try
@@ -90,12 +98,14 @@ class Scheduler:
         self._tell(fired)
         if fired.more:
             return 0
+        if awaited is not None and fired.now >= awaited.instant:  # the store has waited for it: its clock was read then
+            asked_at = max(asked_at, awaited.moment)
         return self._rest(fired, asked_at)
 
-    async def _fire_all(self) -> Fired:
+    async def _fire_all(self, due: int | None) -> Fired:
         """Fire one batch; while batches are full, as many side by side as the store can use."""
         if not self._full or self._store.fires_at_once == 1:
-            fired = await self._fire()
+            fired = await self._fire(due=due)
         else:
             fired = together(await self._fire_abreast(self._store.fires_at_once))
         self._full = fired.more
@@ -125,20 +135,20 @@ class Scheduler:
         for aside in fired.set_aside:
             self._observer.schedule_set_aside(aside.schedule_id, aside.error)
 
-    async def _fire(self, abreast: int = 1) -> Fired:
+    async def _fire(self, abreast: int = 1, due: int | None = None) -> Fired:
         """Fire, and let the worker beside us have what it can start at once."""
         expected = self._guard.expected()
         term = None if self._election is None else self._election.term
         if self._election is not None and term is None:
             return Fired(now=await self._store.now())
-        fired = await self._fire_under(term, expected, abreast)
+        fire_due = partial(self._store.fire_due, rules=self._rules, expected=expected, term=term, due=due)
+        fired = await self._fire_with(fire_due, max(1, self._limit // abreast))
         if fired.deposed and self._election is not None and term is not None:
             self._election.deposed(term)
         return fired
 
-    async def _fire_under(self, term: Term | None, expected: tuple[float, float] | None, abreast: int) -> Fired:
-        fire_due = partial(self._store.fire_due, rules=self._rules, expected=expected, term=term, due=self._awaited)
-        grab = None if self._worker is None else self._worker.reserve(max(1, self._limit // abreast))
+    async def _fire_with(self, fire_due: Callable[..., Awaitable[Fired]], most: int) -> Fired:
+        grab = None if self._worker is None else self._worker.reserve(most)
         if self._worker is None or grab is None:
             return await fire_due(limit=self._limit)
         claims: Sequence[Claim] = ()
@@ -153,16 +163,16 @@ class Scheduler:
         """How long nothing is due. A wait may end too late, so it ends early, and the store waits for the instant."""
         now, next_fire_at = fired.now, fired.next_fire_at
         rested, self._contended = self._contended, 0.0
-        self._awaited = None
         if next_fire_at is None:
             return self._settings.poll
         if next_fire_at <= now:  # due, but not taken: another instance holds it, longer than usual if again and again
             again = not (fired.windows or fired.set_aside)
             self._contended = min(LONGEST_CONTENDED_REST, max(CONTENDED_REST, rested * 2 if again else 0.0))
             return self._contended
-        rest = (next_fire_at - now) / 1000 - (self._clock.steady() - asked_at)
+        moment = asked_at + (next_fire_at - now) / 1000
+        rest = moment - self._clock.steady()
         if self._clock.slack and rest > RUSH:
-            self._awaited = next_fire_at
+            self._awaited = Awaited(next_fire_at, moment)
             rest -= self._clock.slack
         return min(self._settings.poll, max(0.0005, rest))
 

@@ -36,7 +36,7 @@ class Driver(Protocol):
     async def write(self, transaction: Transaction[T], *, due: int | None = None) -> T:
         """Run a program in a read-write transaction and commit it; an error rolls back and is raised.
 
-        Where the store's clock is only a moment short of ``due``, the program begins exactly then.
+        Where the store's clock is only a moment short of ``due``, the program may begin exactly then, never before.
         """
         ...
 

@@ -49,7 +49,7 @@ class Firing(Protocol):
         Those of a queue with limits, or of a paused one, are not: only a claim asks whether there is room.
         Where the store's clock is not between the ``expected`` instants, it has leapt, and nothing fires. With a
         ``term`` that is not the leader's present one, nothing fires either; a change of leader waits for the fire.
-        A call that comes a moment before ``due`` waits for that instant, so that it fires then and not a moment later.
+        A call that comes a moment before ``due`` may wait for that instant, so that it fires then and not later.
 
         A schedule that cannot be planned is set aside with its error and stays due; the others fire.
         """

@@ -25,9 +25,11 @@ class Write:
         self._committed = False
 
     def ask(self, ask: Ask) -> list[Row]:
+        assert not self._committed, "a program asks for more after the step that it called its last"
         return self._wire.ask(ask)
 
     def ask_all(self, asks: Sequence[Ask], *, last: bool) -> list[list[Row]]:
+        assert not self._committed, "a program asks for more after the step that it called its last"
         if not last:
             return self._wire.ask_all(asks)
         self._wire.prepare_all(asks)

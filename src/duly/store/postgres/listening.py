@@ -53,12 +53,12 @@ class Listener:
             try:
                 if not self._listen():
                     return
-                pause = _FIRST_PAUSE_S
             except (psycopg.Error, StoreUnavailable) as error:
                 if not self._closing.is_set():
                     _log.info("hints are off for a while, polling goes on: %s", self._address.redact(str(error)))
-            finally:
+            if self.ready.is_set():
                 self.ready.clear()
+                pause = _FIRST_PAUSE_S
             self._closing.wait(self._chance.spread(pause / 2, pause))
             pause = min(pause * 2, _LONGEST_PAUSE_S)
 

@@ -145,8 +145,12 @@ class Transactions:
         if self._clock is not None:
             return self._clock.now()
         now = int(answer or 0)
-        if due is None or not 0 < due * 1000 - now <= _MOMENT_US:
-            return now // 1000
-        # The clock was read before we heard of it, so it is no earlier there than we think.
-        self._closing.wait((due * 1000 - now) / 1_000_000)
-        return due
+        if due is not None and 0 < due * 1000 - now <= _MOMENT_US:
+            now += self._pass(due * 1000 - now)
+        return now // 1000
+
+    def _pass(self, microseconds: int) -> int:
+        """Let time pass, and answer how much has; the server's clock, which was read before, shows at least that."""
+        began = self._watchdog.steady()
+        self._closing.wait((microseconds + 1) / 1_000_000)
+        return int((self._watchdog.steady() - began) * 1_000_000)

@@ -16,7 +16,7 @@ class Call(Generic[T]):
     """Waits to be taken: by a thread that runs it, or by its caller, who withdraws it.
 
     Whoever takes it first has it, so a withdrawn call is certain not to run. One that has a ``begin_at``, an instant of
-    the steady clock, is not to run before.
+    the steady clock, runs then, or when the store is closed before.
     """
 
     __slots__ = ("_error", "_future", "_loop", "_taken", "_value", "abandoned", "begin_at", "transaction", "writes")

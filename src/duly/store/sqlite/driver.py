@@ -174,7 +174,7 @@ class SqliteDriver:
                     call_on(self._loop, listener, topic)
 
     def _moment_of(self, due: int) -> float | None:
-        """When to begin what is due at an instant that is as near as a wait ends too late; None for at once."""
+        """When to begin what is due in a moment: in twice the time that a wait may end late. None for at once."""
         wait = self._clock.until(due)
         return self._clock.steady() + wait if 0 < wait <= 2 * self._clock.slack else None
 

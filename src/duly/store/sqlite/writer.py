@@ -72,10 +72,11 @@ class Writer:
 
     def _main(self) -> None:
         while True:
+            stopping = self._stopping  # asked before: what is submitted before the stop is collected after it
             quiet = self._collect()
             if self._waiting:
                 answer(self._drain())
-            elif self._stopping:
+            elif stopping:
                 break
             self._checkpointer.tend()
             self._look(quiet)
