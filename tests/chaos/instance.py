@@ -139,11 +139,11 @@ def lie_in_wait(app: Duly, point: str, how: str) -> None:
     driver: Any = app._store.driver
     write = driver.write
 
-    async def call(transaction: Transaction[T]) -> T:
+    async def call(transaction: Transaction[T], **options: Any) -> T:
         if name_of(transaction) != wanted:
-            return await write(transaction)  # type: ignore[no-any-return]
+            return await write(transaction, **options)  # type: ignore[no-any-return]
         if when == "after":
-            answer: T = await write(transaction)
+            answer: T = await write(transaction, **options)
             _strike(point, how, answer)
             return answer
 
@@ -152,7 +152,7 @@ def lie_in_wait(app: Duly, point: str, how: str) -> None:
             _strike(point, how, answer)
             return answer
 
-        return await write(stopped)  # type: ignore[no-any-return]
+        return await write(stopped, **options)  # type: ignore[no-any-return]
 
     driver.write = call
 
@@ -179,11 +179,11 @@ def fail_at_random(app: Duly, share: float) -> None:
     driver: Any = app._store.driver
     chance = random.Random(PLAN["name"])
 
-    def failing(call: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        async def run(transaction: Any) -> Any:
+    def failing(call: Callable[..., Any]) -> Callable[..., Any]:
+        async def run(transaction: Any, **options: Any) -> Any:
             if chance.random() < share:
                 raise StoreUnavailable("the row says so: nothing was done")
-            answer = await call(transaction)
+            answer = await call(transaction, **options)
             if chance.random() < share:
                 raise OutcomeUnknown("the row says so: it was done, the answer was lost")
             return answer
