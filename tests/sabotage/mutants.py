@@ -735,8 +735,8 @@ MUTANTS = (
         (
             (
                 "src/duly/store/postgres/transactions.py",
-                "self._closing.wait((due * 1000 - now) / 1_000_000)",
-                "pass",
+                "now += self._pass(due * 1000 - now)",
+                "now = due * 1000",
             ),
         ),
         (("tests/store/postgres/test_due.py",),),
