@@ -1510,6 +1510,9 @@ class Model(
             resumed += 1
         return resumed
 
+    async def any_open(self) -> bool:
+        return bool(self.runs)
+
     async def next_pause_end(self) -> int | None:
         now = self._clock.now()
         ends = (facts.paused_until for facts in self.facts.values() if facts.deleted_at is None)

@@ -1031,6 +1031,9 @@ class Script:
     def resume_expired(self) -> Operation:
         return Operation("resume expired pauses", lambda store: store.resume_expired_pauses(limit=MANY))
 
+    def any_open(self) -> Operation:
+        return Operation("any open run", lambda store: store.any_open(), writes=False)
+
     def next_pause_end(self) -> Operation:
         return Operation("next end of a pause", lambda store: store.next_pause_end(), writes=False)
 
@@ -1117,6 +1120,7 @@ _WEIGHTS: list[tuple[Callable[[Script], Operation | None], int]] = [
     (Script.purge_schedules, 2),
     (Script.resume_expired, 3),
     (Script.next_pause_end, 2),
+    (Script.any_open, 1),
     (Script.release_stuck, 2),
     (Script.purge_keys, 2),
     (Script.look_at_schedules, 2),

@@ -95,6 +95,8 @@ class Janitor:
 
     async def _tend(self) -> bool:
         """Let go on what waits for nobody; True if there may be more."""
+        if not (self._told_unknown or await self._store.any_open()):
+            return False
         await self._store.release_stuck_lanes(limit=BATCH)
         adopted = await self._store.adopt_fair_keys(limit=BATCH)
         unknown = await self._store.hold_unknown_jobs()

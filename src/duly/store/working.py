@@ -222,6 +222,10 @@ class Sessions(Protocol):
 
 
 class Keeping(Protocol):
+    async def any_open(self) -> bool:
+        """Whether there is a run that has not ended: where there is none, nothing is held back or unknown."""
+        ...
+
     async def hold_unknown_jobs(self) -> Sequence[tuple[str, int]]:
         """Set aside due runs of jobs that no live instance knows; answer each such job and its runs."""
         ...

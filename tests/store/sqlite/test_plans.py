@@ -25,8 +25,8 @@ SMALL = (
     "duly_event_handlers",
 )
 SELDOM = {"duly_runs_unknown", "duly_runs_suspects", "duly_events_new", "duly_operations_stops"}
-COUNTING = {"queue_figures", "purge_surplus"}
-"""Statements that walk over what they are asked to count: open runs, ended runs up to the number that is kept."""
+COUNTING = {"queue_figures", "purge_surplus", "any_open"}
+"""Statements that walk over what they are asked to count: open runs, to the first; ended runs, to the number kept."""
 
 STORED = 3_000
 NO_FILTER = dict.fromkeys(("tenant", "owner", "job", "topic", "tag", "status", "enabled", "app", "q", "after", "upper"))

@@ -86,6 +86,9 @@ class BoundSessions(Bound):
 class BoundKeeping(Bound):
     """``protocol.Keeping`` on a driver."""
 
+    async def any_open(self) -> bool:
+        return await self._read(keeping.any_open)
+
     async def hold_unknown_jobs(self) -> Sequence[tuple[str, int]]:
         return await self._write(keeping.hold_unknown_jobs)
 

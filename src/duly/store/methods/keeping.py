@@ -21,6 +21,11 @@ OF_SCHEDULES = ("purge_cursors", "purge_revisions", "purge_changes", "purge_trac
 """What removes schedules with all that is theirs but their runs."""
 
 
+def any_open(now: int) -> Program[bool]:
+    rows = yield query("any_open")
+    return bool(rows[0][0])
+
+
 def hold_unknown_jobs(now: int) -> Program[Sequence[tuple[str, int]]]:
     """Set aside due runs of jobs that no live instance knows; they are reported, never deleted."""
     _, _, rows = yield group(

@@ -232,6 +232,16 @@ class TestExpiredPauses:
         trial.clock.move(seconds=1)
         assert [await trial.store.resume_expired_pauses(limit=2) for _ in range(3)] == [2, 1, 0]
 
+    async def test_a_run_is_open_until_it_has_ended(self, trial: Trial) -> None:
+        assert not await trial.store.any_open()
+        await trial.enqueue()
+        assert await trial.store.any_open()
+        worker = await trial.worker()
+        claim = await worker.claim_one()
+        assert await trial.store.any_open()
+        await worker.complete(claim)
+        assert not await trial.store.any_open()
+
     async def test_the_next_end_of_a_pause_is_the_earliest_that_is_to_come(self, trial: Trial) -> None:
         assert await trial.store.next_pause_end() is None
         await trial.pause(await trial.put("endless"))
