@@ -70,6 +70,18 @@ async def test_an_ordinary_crash_is_worked_off_in_ever_larger_groups(lab: Lab, w
     assert {(await lab.run(run.id)).status for run in runs} == {RunStatus.COMPLETED}
 
 
+async def test_the_next_suspect_waits_until_the_end_of_the_one_before_it_is_written(lab: Lab, ward: Ward) -> None:
+    """It may kill this process, and with it an end that nobody has kept."""
+    await ward.lose(3)
+    written = lab.store.gate("settle")
+    await lab.start()
+    await lab.clock.advance(seconds=5)
+    assert (ward.starts, ward.running) == ([1], set())
+    written.set()
+    await lab.clock.advance(milliseconds=100)
+    assert ward.starts == [1, 1, 2]
+
+
 async def test_runs_that_take_hours_need_not_end_for_the_others_to_begin(lab: Lab, ward: Ward) -> None:
     ward.seconds = 7200
     await ward.lose(7)

@@ -777,4 +777,16 @@ MUTANTS = (
         ),
         (("tests/contract/test_store_contract.py", "-k", "postgres and Events"),),
     ),
+    Mutant(
+        "suspects-follow-unwritten-ends",
+        "a suspect is tried while the end of the one before it is still on its way, and dies with it",
+        (
+            (
+                "src/duly/engine/worker.py",
+                "        elif claim.suspect and self._suspects.end(claim.id):",
+                "        if claim.suspect and self._suspects.end(claim.id):",
+            ),
+        ),
+        (("tests/engine/test_suspects.py",),),
+    ),
 )

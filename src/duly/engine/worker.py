@@ -118,7 +118,13 @@ class Worker:
         return min(poll, max(0.0005, (claimed.next_due_at - claimed.now) / 1000 - passed))
 
     def freed(self, settlements: Sequence[Settlement]) -> None:
-        """Ends were written: claim again if that made room, in a limited queue or behind ends that piled up."""
+        """Ends were written: claim again if that made room, in a limited queue or behind ends that piled up.
+
+        Only now may another suspect follow one that has ended: it could kill this process before the end is kept.
+        """
+        acquitted = [self._suspects.end(one.claim.id) for one in settlements if one.claim.suspect]
+        if any(acquitted):
+            self._wake()
         if not self._backed_up:
             self._wake_if_waiting(self._on_loop)
             self._wake_if_waiting(self._in_threads)
@@ -192,7 +198,7 @@ class Worker:
         self._observer.attempt_ended(claim, outcome)
         if not attempt.lost:
             self._settler.add(Settlement(claim, attempt.session, outcome, self._retry(claim, attempt.handler)))
-        if claim.suspect and self._suspects.end(claim.id):
+        elif claim.suspect and self._suspects.end(claim.id):
             self._wake()
         self._wake_if_waiting(places)
 
