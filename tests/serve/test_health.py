@@ -82,6 +82,7 @@ async def test_a_stream_with_its_client_attached_ends_at_once_when_the_server_st
     await asyncio.wait_for(server.stop(), PATIENCE)
     assert await asyncio.wait_for(reader.read(), PATIENCE) is not None, "and the client sees its end"
     writer.close()
+    await writer.wait_closed()
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.8.8.8"])

@@ -28,16 +28,22 @@ class Relay:
         if self._server is not None:
             self._server.close()
             self._server = None
-        for wire in list(self._wires):
+        wires = list(self._wires)
+        for wire in wires:
             wire.transport.abort()
+        await asyncio.gather(*(wire.wait_closed() for wire in wires), return_exceptions=True)
 
     async def _join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        server = self._server
         try:
             inner_reader, inner_writer = await asyncio.open_connection(self._behind.hostname, self._behind.port)
         except OSError:
             writer.close()
             return
         self._wires |= {writer, inner_writer}
+        if self._server is not server:  # it was cut while we connected
+            for wire in (writer, inner_writer):
+                wire.transport.abort()
         with suppress(OSError):
             await asyncio.gather(self._pass_on(reader, inner_writer), self._pass_on(inner_reader, writer))
         self._wires -= {writer, inner_writer}
