@@ -711,8 +711,8 @@ MUTANTS = (
         (
             (
                 "src/duly/store/postgres/committing.py",
-                "self._wire.prepare_all(asks)\n        self._begin_commit()",
-                "self._wire.prepare_all(asks)",
+                "self._wire.prepare_all(everything)\n        self._begin_commit()",
+                "self._wire.prepare_all(everything)",
             ),
         ),
         (("tests/store/postgres/test_outcomes.py", "-k", "sent_with_its_step"),),
@@ -723,11 +723,41 @@ MUTANTS = (
         (
             (
                 "src/duly/store/postgres/committing.py",
-                "self._lent.committing = all(map(is_good, results[: len(asks)]))",
+                "self._lent.committing = all(map(is_good, results[:count]))",
                 "self._lent.committing = True",
             ),
         ),
         (("tests/store/postgres/test_outcomes.py", "-k", "sent_with_its_step"),),
+    ),
+    Mutant(
+        "a-guess-is-believed",
+        "a transaction goes by what somebody thinks that the server's clock shows",
+        (
+            (
+                "src/duly/store/postgres/transactions/set_out.sql",
+                "coalesce(c.shows - :guess::bigint BETWEEN 0 AND 1000000, true)",
+                "coalesce(:guess::bigint > 0, true)",
+            ),
+        ),
+        (("tests/store/postgres/test_foretelling.py",),),
+    ),
+    Mutant(
+        "the-time-is-told-by-a-guess",
+        "who asks the store for the time is told a guess, and what goes by one alone is refused for good",
+        (
+            (
+                "src/duly/store/postgres/transactions.py",
+                "if not asking.begun:\n            raise Misjudged",
+                "if False:\n            raise Misjudged",
+            ),
+        ),
+        (("tests/store/postgres/test_foretelling.py",),),
+    ),
+    Mutant(
+        "commits-on-dead-lines",
+        "a commit is sent on a connection that the server has closed, and nobody knows what came of it",
+        (("src/duly/store/postgres/committing.py", "self._wire.check()", "pass"),),
+        (("tests/store/postgres/test_outcomes.py", "-k", "died_while_idle"),),
     ),
     Mutant(
         "early-on-postgres",

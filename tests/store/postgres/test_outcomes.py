@@ -180,7 +180,7 @@ async def test_a_commit_that_never_arrives_is_unknown_and_left_nothing(
     assert run.status is RunStatus.PENDING
 
 
-@pytest.mark.parametrize("word", [b"BEGIN", b"INSERT INTO duly_tenants", b"INSERT INTO duly_cursors"])
+@pytest.mark.parametrize("word", [b"duly_begin_write", b"INSERT INTO duly_tenants", b"INSERT INTO duly_cursors"])
 async def test_a_connection_that_breaks_before_the_commit_is_tried_once_more(
     store: SqlStore, proxy: Proxy, fresh_postgres: str, word: bytes
 ):
@@ -214,6 +214,17 @@ async def test_connections_that_died_while_idle_are_replaced_unnoticed(store: Sq
     )
     assert len(ended) >= 2
     await asyncio.gather(*(put(store, f"l{n}") for n in range(4)))
+
+
+async def test_a_create_in_one_step_on_connections_that_died_while_idle_is_done_once(
+    store: SqlStore, proxy: Proxy, fresh_postgres: str, monkeypatch: pytest.MonkeyPatch
+):
+    """The connection is looked at before the commit goes out with all the rest."""
+    monkeypatch.setattr(PostgresDriver, "hint", lambda self, topic: None)  # its thread would notice it, some time
+    await put(store, "first")
+    proxy.cut()
+    await put(store, "a")
+    assert ask(fresh_postgres, "SELECT slots FROM duly_tenants") == [2]
 
 
 async def test_a_read_is_never_unknown(store: SqlStore, proxy: Proxy):

@@ -75,7 +75,8 @@ INSERT INTO duly_instances VALUES (1, 'a', 'h', 1, '[]', '1', '1', '[]', 1, 1);
 ANALYZE
 """
 
-BEGIN = fill_in(load_transactions()["begin_write"], Limits().in_ms())
+SET_OUT = fill_in(load_transactions()["set_out"], Limits().in_ms()).replace(":guess", "NULL")
+BEGIN = f"{load_transactions()['begin_write']}; {SET_OUT}".encode()
 SOME = [f"{n:032x}" for n in (5, 500, 50_000)]
 ANYBODYS = {"tenant": None, "owner": None}
 NO_FILTER = dict.fromkeys(

@@ -13,6 +13,7 @@ from duly.core.ids import check_ref, is_id
 from duly.core.rules.firing import first_cursor
 from duly.core.schedule import Facts, Schedule, TargetKind
 from duly.core.timing import Cron, Every, Once
+from duly.runtime.collecting import uncollected
 from duly.store.codec import (
     CURSOR,
     FACTS,
@@ -65,16 +66,17 @@ def _make_ready(now: int, new: Sequence[NewSchedule], most: int | None) -> Progr
     """The schedules that can be stored, and why others cannot be, as far as that can be told without storing them."""
     ready: dict[str, Schedule] = {}
     refused: dict[str, DulyError] = {}
-    for item in new:
-        facts = item.facts
-        facts.created_at = facts.updated_at = now
-        facts.paused_at = facts.paused_at and now
-        try:
-            cursor = first_cursor(facts.id, item.definition, now=now, slot=0, paused=facts.paused_at is not None)
-        except DulyError as error:
-            refused[facts.id] = error
-        else:
-            ready[facts.id] = Schedule(facts, item.definition, cursor)
+    with uncollected():
+        for item in new:
+            facts = item.facts
+            facts.created_at = facts.updated_at = now
+            facts.paused_at = facts.paused_at and now
+            try:
+                cursor = first_cursor(facts.id, item.definition, now=now, slot=0, paused=facts.paused_at is not None)
+            except DulyError as error:
+                refused[facts.id] = error
+            else:
+                ready[facts.id] = Schedule(facts, item.definition, cursor)
     yield from _refuse_unknown_calendars(ready, refused)
     if most is not None:
         yield from _refuse_too_many(ready, refused, most)

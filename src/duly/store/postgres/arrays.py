@@ -23,7 +23,7 @@ def encode(value: Any) -> str | None:
     if isinstance(value, str):
         if _NUL in value:
             raise _nul_refused(value)
-        return str(value)
+        return value if type(value) is str else str(value)
     if isinstance(value, bool):
         return "t" if value else "f"
     if isinstance(value, int):
@@ -35,6 +35,8 @@ def encode(value: Any) -> str | None:
 
 def encode_single(value: Any) -> str | None:
     """The value of a column that has one row."""
+    if value is None:
+        return None
     if isinstance(value, list | tuple):
         raise TypeError(f"cannot store a {type(value).__name__} in a row: {value!r}")
     return encode(value)

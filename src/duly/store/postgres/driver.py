@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -27,6 +26,7 @@ from duly.store.postgres.transactions import Transactions
 from duly.store.presence import NoPresence, Presence
 from duly.store.remembering import Remembered
 from duly.store.statements import T, Transaction
+from duly.store.threads import Threads, call_on
 
 _HINT_WITHIN_S = 2.0
 
@@ -76,7 +76,7 @@ class PostgresDriver:
         self._connections = Connections(self._address, keep=self._most + 1, prepare=self._prepare)
         self._transactions = Transactions(self._connections, self._limits, self._clock, self._chance)
         self._borrowed = Borrowed(self._transactions.statements, self._clock)
-        self._threads = ThreadPoolExecutor(self._most, thread_name_prefix="duly-postgres")
+        self._threads = Threads(self._most, "duly-postgres")
         self._hinter = Hinter(self._send_hints, self._sender)
         self._closed = False
 
@@ -88,7 +88,7 @@ class PostgresDriver:
         self._loop = asyncio.get_running_loop()
         if self._closed:
             self._make_ready()
-        await self._on_thread(self._check_in)
+        await self._threads.run(self._check_in)
         self._listen()
 
     def open_sync(self) -> None:
@@ -106,7 +106,7 @@ class PostgresDriver:
     async def checks(self) -> list[str]:
         """Say what about this server weakens a promise; an empty list is good."""
         look = partial(find_warnings, hints_apart=self._hints_apart)
-        return await self._on_thread(
+        return await self._threads.run(
             lambda: self._transactions.run(lambda lent: look(lent.connection), self._limits.operation)
         )
 
@@ -118,17 +118,17 @@ class PostgresDriver:
         self._hinter.close()
         if self._listener is not None:
             self._listener.close()
-        self._threads.shutdown()
+        self._threads.close()
         self._connections.close()
         self._transactions.close()
         self._listeners, self._listener, self._loop = [], None, None
         self._closed = True
 
     async def write(self, transaction: Transaction[T], *, due: int | None = None) -> T:
-        return await self._on_thread(partial(self._transactions.write, transaction, due))
+        return await self._threads.run(partial(self._transactions.write, transaction, due))
 
     async def read(self, transaction: Transaction[T]) -> T:
-        return await self._on_thread(partial(self._transactions.read, transaction))
+        return await self._threads.run(partial(self._transactions.read, transaction))
 
     def write_sync(self, transaction: Transaction[T]) -> T:
         return self._transactions.write(transaction)
@@ -155,9 +155,6 @@ class PostgresDriver:
         if self._loop is not None:
             self._listen()
 
-    async def _on_thread(self, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
-
     def _send_hints(self, hints: str) -> None:
         ask = (self._notify, [hints])
         seconds = min(_HINT_WITHIN_S, self._limits.operation)
@@ -174,8 +171,4 @@ class PostgresDriver:
         if loop is None:
             return
         for listener in self._listeners:
-            try:
-                loop.call_soon_threadsafe(listener, topic)
-            except RuntimeError:
-                # The loop is closed: nobody is there to be woken.
-                return
+            call_on(loop, listener, topic)

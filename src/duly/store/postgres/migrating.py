@@ -21,7 +21,7 @@ def prepare_schema(connection: Connection, limits: Limits, *, migrate: bool) -> 
     if _found(connection, texts, newest, migrate=migrate) == newest:
         return
     _refuse_standby(connection)
-    begin = fill_in(texts["begin_migration"], {"statement": round(limits.migration * 1000)})
+    begin = fill_in(texts["begin_migration"], {"statement": round(limits.migration * 1000)}).encode()
     connection.execute(begin, prepare=False)
     # Looked at again under the lock: others may have done it meanwhile.
     found = _found(connection, texts, newest, migrate=migrate)
@@ -29,7 +29,7 @@ def prepare_schema(connection: Connection, limits: Limits, *, migrate: bool) -> 
         if number <= found:
             continue
         connection.execute(step, prepare=False)
-        connection.execute(fill_in(texts["record_schema"], {"schema": number}), prepare=False)
+        connection.execute(fill_in(texts["record_schema"], {"schema": number}).encode(), prepare=False)
     connection.execute("COMMIT", prepare=False)
 
 

@@ -75,19 +75,20 @@ async def _run_async(cursor: AsyncCursor[Row], statements: Statements, step: Que
 
 def _ask(statements: Statements, step: Query | Batch) -> Ask | None:
     """What to send for a step, or None when a batch has no rows and nothing is to be asked."""
-    statement = statements[step.name]
-    parameters = {name: encode(value) for name, value in step.params.items()}
-    if isinstance(step, Batch):
-        rows = len(next(iter(step.columns.values())))
-        if rows == 0:
-            return None
-        if rows == 1 and statement.one is not None:
-            statement = statement.one
-            parameters |= {name: encode_single(column[0]) for name, column in step.columns.items()}
-        else:
-            for name, column in step.columns.items():
-                parameters[name] = _encoder(statement, name)(column)
-    return statement, [parameters[name] for name in statement.names]
+    statement, params = statements[step.name], step.params
+    if not isinstance(step, Batch):
+        return statement, [encode(params[name]) for name in statement.names]
+    columns = step.columns
+    rows = len(next(iter(columns.values())))
+    if rows == 0:
+        return None
+    if rows == 1 and statement.one is not None:
+        one = statement.one
+        return one, [encode_single(columns[name][0]) if name in columns else encode(params[name]) for name in one.names]
+    return statement, [
+        _encoder(statement, name)(columns[name]) if name in columns else encode(params[name])
+        for name in statement.names
+    ]
 
 
 def _encoder(statement: Statement, column: str) -> Callable[[Sequence[Any]], str]:

@@ -1,8 +1,8 @@
 """The SQL files, as psycopg and libpq want them.
 
 A parameter is written ``:name`` in the file. ``queries/`` are run with parameters;
-``transactions/`` may hold several statements for one round trip, which cannot have parameters: the few numbers in them
-are filled in. Each folder is read once: the two hundred queries take 20 ms.
+``transactions/`` may hold several statements for one round trip, which cannot have parameters: numbers are filled in.
+Each folder is read once: the two hundred queries take 20 ms.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ def load_transactions() -> dict[str, str]:
     return {_stem(file): _without_comments(file.read_text("utf-8")) for file in _files("transactions")}
 
 
-def fill_in(text: str, numbers: dict[str, int]) -> bytes:
-    """Put numbers into a text that cannot have parameters."""
-    return _PARAMETER.sub(lambda found: str(int(numbers[found[1]])), text).encode()
+def fill_in(text: str, numbers: dict[str, int]) -> str:
+    """Put numbers into a text in the place of parameters that it cannot have, or need not: they never change."""
+    return _PARAMETER.sub(lambda found: str(int(numbers[found[1]])) if found[1] in numbers else found[0], text)
 
 
 def as_statement(text: str, name: str = "") -> Statement:

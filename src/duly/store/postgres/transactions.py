@@ -12,12 +12,13 @@ import psycopg
 from duly.core.errors import StoreError, ValidationFailed
 from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock
-from duly.store.postgres.committing import Write
+from duly.store.postgres.committing import Asking, Misjudged, Opening, Reading, Writing
 from duly.store.postgres.connections import Connections, Lent
 from duly.store.postgres.errors import Cure, around_commit, cure_for, not_done, too_long
+from duly.store.postgres.foretelling import ServerClock
 from duly.store.postgres.limits import Limits
 from duly.store.postgres.running import run_program
-from duly.store.postgres.texts import fill_in, load_queries, load_transactions
+from duly.store.postgres.texts import Statement, as_statement, fill_in, load_queries, load_transactions
 from duly.store.postgres.watchdog import Watchdog
 from duly.store.statements import T, Transaction
 
@@ -51,31 +52,66 @@ class Transactions:
         self._watchdog = Watchdog()
         self._closing = Event()
         self._where = connections.address.name
-        self._begin_write = fill_in(texts["begin_write"], limits.in_ms())
-        self._begin_read = fill_in(texts["begin_read"], limits.in_ms())
+        self._server_clock = ServerClock()
+        self._begin_write = as_statement(texts["begin_write"], "begin_write")
+        self._begin_read = as_statement(texts["begin_read"], "begin_read")
+        self._set_out = as_statement(fill_in(texts["set_out"], limits.in_ms()), "set_out")
 
     def write(self, transaction: Transaction[T], due: int | None = None) -> T:
         """Run a program and commit it; see ``Driver.write``."""
 
-        def work(lent: Lent) -> T:
-            now = self._begin(lent, self._begin_write, due)
-            write = Write(lent, self._where)
-            value = run_program(write, self.statements, transaction(now))
-            write.commit()
+        def work(lent: Lent, guess: int | None) -> T:
+            writing = Writing(lent, self._opening(self._begin_write, guess), self._where)
+            value = self._run(writing, transaction, guess, due)
+            writing.commit()
             return value
 
-        return self.run(work, self._limits.operation)
+        return self._told_or_asked(work, asked=due is not None)
 
     def read(self, transaction: Transaction[T]) -> T:
         """Run a program that only reads; it sees the database as of one moment."""
 
-        def work(lent: Lent) -> T:
-            now = self._begin(lent, self._begin_read)
-            value = run_program(lent.wire, self.statements, transaction(now))
-            lent.wire.run(b"COMMIT")
+        def work(lent: Lent, guess: int | None) -> T:
+            reading = Reading(lent, self._opening(self._begin_read, guess))
+            value = self._run(reading, transaction, guess)
+            reading.end()
             return value
 
-        return self.run(work, self._limits.operation)
+        return self._told_or_asked(work)
+
+    def _told_or_asked(self, work: Callable[[Lent, int | None], T], *, asked: bool = False) -> T:
+        """Do some work with a guess at the server's clock; if there is none, or it was wrong, ask before."""
+
+        def tried(lent: Lent) -> T:
+            guess = None if asked else self._guess()
+            if guess is not None:
+                try:
+                    return work(lent, guess)
+                except Misjudged:
+                    lent.end_transaction()
+                    self._server_clock.forget()
+            return work(lent, None)
+
+        return self.run(tried, self._limits.operation)
+
+    def _run(self, asking: Asking, transaction: Transaction[T], guess: int | None, due: int | None = None) -> T:
+        """Run the program of a transaction that begins with its first step, or without a guess before that."""
+        now = self._wait_for(due, asking.begin()) if guess is None else guess
+        try:
+            value = run_program(asking, self.statements, transaction(now // 1000))
+        except Exception:
+            if asking.begun:
+                raise
+        if not asking.begun:
+            raise Misjudged  # it went by the guess alone
+        return value
+
+    def _guess(self) -> int | None:
+        return self._server_clock.guess() if self._clock is None else self._clock.now() * 1000
+
+    def _opening(self, begin: Statement, guess: int | None) -> Opening:
+        checked = None if guess is None or self._clock is not None else str(guess)
+        return Opening([(begin, []), (self._set_out, [checked])], self._server_clock.read)
 
     def run(self, work: Callable[[Lent], Answer], seconds: float) -> Answer:
         """Do some work on a connection in autocommit mode, anew where nothing was done and another try may help."""
@@ -139,15 +175,13 @@ class Transactions:
             case _:
                 assert_never(cure)
 
-    def _begin(self, lent: Lent, text: bytes, due: int | None = None) -> int:
-        """Start the transaction, set its limits and read the store's clock, in one round trip; wait for what is due."""
-        answer = lent.wire.run(text).get_value(0, 0)
+    def _wait_for(self, due: int | None, now: int) -> int:
+        """What the clock shows, after a wait for what is due in a moment."""
         if self._clock is not None:
-            return self._clock.now()
-        now = int(answer or 0)
+            return self._clock.now() * 1000
         if due is not None and 0 < due * 1000 - now <= _MOMENT_US:
             now += self._pass(due * 1000 - now)
-        return now // 1000
+        return now
 
     def _pass(self, microseconds: int) -> int:
         """Let time pass, and answer how much has; the server's clock, which was read before, shows at least that."""

@@ -35,6 +35,12 @@ class Wire:
         self._prepared: set[bytes] = set()
         self._poll = select.poll()
 
+    def check(self) -> None:
+        """Raise if the server has closed the connection while nobody used it."""
+        self._poll.register(self._pgconn.socket, select.POLLIN)
+        if self._poll.poll(0):
+            self._pgconn.consume_input()
+
     def run(self, text: bytes) -> PGresult:
         """Run a text without parameters, of any number of statements; answer the result of the last."""
         return self.checked(self._pgconn.exec_(text))

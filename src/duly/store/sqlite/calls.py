@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import Future
 from threading import Lock
 from typing import Generic
 
 from duly.core.errors import DulyError, OutcomeUnknown, StoreUnavailable
 from duly.store.statements import T, Transaction
+from duly.store.threads import call_on
 
 
 class Call(Generic[T]):
@@ -109,15 +110,6 @@ def answer(calls: Iterable[Call[object]]) -> None:
             by_loop.setdefault(call._loop, []).append(call)
     for loop, group in by_loop.items():
         call_on(loop, _answer_all, group)
-
-
-def call_on(loop: asyncio.AbstractEventLoop, function: Callable[..., object], *args: object) -> None:
-    """Call a function on a loop of another thread, unless that loop is closed: then nobody waits."""
-    try:
-        loop.call_soon_threadsafe(function, *args)
-    except RuntimeError:
-        if not loop.is_closed():
-            raise
 
 
 def _answer_all(calls: Iterable[Call[object]]) -> None:

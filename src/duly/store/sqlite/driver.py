@@ -16,7 +16,7 @@ from duly.runtime.clock import Clock
 from duly.store.presence import NoPresence, Presence
 from duly.store.remembering import Remembered
 from duly.store.sqlite.borrowed import run_on
-from duly.store.sqlite.calls import Call, call_on
+from duly.store.sqlite.calls import Call
 from duly.store.sqlite.checking import check_integrity
 from duly.store.sqlite.checkpointer import Checkpointer
 from duly.store.sqlite.connecting import (
@@ -36,6 +36,7 @@ from duly.store.sqlite.readers import Readers
 from duly.store.sqlite.remembering import read_beside, write_beside
 from duly.store.sqlite.writer import Writer
 from duly.store.statements import T, Transaction
+from duly.store.threads import call_on
 
 HINTS = ("schedules", "runs", "events")
 """What a foreign commit may have changed: the file tells that somebody wrote, not what."""

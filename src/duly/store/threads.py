@@ -1,0 +1,90 @@
+"""Threads that do what would block an event loop, and answer on it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from queue import SimpleQueue
+from threading import Lock, Thread
+from typing import Any
+
+from duly.core.errors import StoreUnavailable
+
+from .statements import T
+
+_Order = tuple[Callable[[], Any], "asyncio.Future[Any]"]
+
+
+class Threads:
+    """A few threads, started when the first work comes; what comes while all are at work waits its turn.
+
+    An executor of the standard library does the same with two futures for each call and one more turn of the loop.
+    """
+
+    def __init__(self, count: int, name: str) -> None:
+        self._count = count
+        self._name = name
+        self._orders: SimpleQueue[_Order | None] = SimpleQueue()
+        self._lock = Lock()
+        self._threads: list[Thread] = []
+        self._closed = False
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """Do some work on a thread. Who stops waiting before it has begun takes it back."""
+        self._start()
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._orders.put((work, future))
+        return await future
+
+    def close(self) -> None:
+        """Let what was asked for come to its end, and wait for that."""
+        with self._lock:
+            self._closed = True
+        for _ in self._threads:
+            self._orders.put(None)
+        for thread in self._threads:
+            thread.join()
+
+    def _start(self) -> None:
+        if self._threads and not self._closed:
+            return
+        with self._lock:
+            if self._closed:
+                raise StoreUnavailable("the store is closed")
+            for number in range(len(self._threads), self._count):
+                name = f"{self._name}-{number + 1}"
+                self._threads.append(Thread(target=self._main, name=name, daemon=True))
+                self._threads[-1].start()
+
+    def _main(self) -> None:
+        while (order := self._orders.get()) is not None:
+            _carry_out(*order)
+            del order  # what it held is not held until the next one comes
+
+
+def _carry_out(work: Callable[[], Any], future: asyncio.Future[Any]) -> None:
+    if future.cancelled():
+        return
+    try:
+        value, error = work(), None
+    except BaseException as raised:  # noqa: BLE001 - whatever it is, it is for who asked
+        value, error = None, raised
+    call_on(future.get_loop(), _answer, future, value, error)
+
+
+def _answer(future: asyncio.Future[Any], value: Any, error: BaseException | None) -> None:
+    if future.done():
+        return
+    if error is None:
+        future.set_result(value)
+    else:
+        future.set_exception(error)
+
+
+def call_on(loop: asyncio.AbstractEventLoop, function: Callable[..., object], *args: object) -> None:
+    """Call a function on a loop of another thread, unless that loop is closed: then nobody waits."""
+    try:
+        loop.call_soon_threadsafe(function, *args)
+    except RuntimeError:
+        if not loop.is_closed():
+            raise
