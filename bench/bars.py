@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bench.bench import Bench
+from bench.cells.pair import LONGER
 from bench.peering import beside
 from bench.report import Ratio, Report, Row
 
@@ -139,6 +140,6 @@ def _growth_and_pair(bars: Bars, bench: Bench, kind: str) -> None:
     for what, figure in ((f"recurring {n}", "per_s"), (f"{rate}/s", "held_per_s")):
         few, many = ("P8", who, f"{what} among 1000", figure), ("P8", who, f"{what} among {stored}", figure)
         bars.ratio("P8", f"{what}, {stored} stored / 1000 stored, {kind}", many, few, 0.7)
-    for what in (f"recurring {bench.options.bursts[-1]}", f"drain {bench.options.queue}"):
+    for what in (f"recurring {bench.options.bursts[-1]}", f"drain {LONGER * bench.options.queue}"):
         one, two = ("P11", who, f"{what}, processes 1", "per_s"), ("P11", who, f"{what}, processes 2", "per_s")
         bars.ratio("P11", f"{what}, two processes / one, {kind}", two, one, 1.3)
