@@ -16,6 +16,10 @@ TOP = Path(__file__).resolve().parents[2]
 SHOWN = 4
 
 
+class OutOfDate(Exception):
+    """A mutant that cannot be tried: its text is gone, or its tests are."""
+
+
 def break_copy(mutant: Mutant, folder: Path) -> None:
     """Copy what the tests need and apply the mutant; a text that is not there is an error, not a pass."""
     for name in ("src", "tests", "pyproject.toml"):
@@ -28,7 +32,7 @@ def break_copy(mutant: Mutant, folder: Path) -> None:
         path = folder / file
         before = path.read_text()
         if text not in before:
-            raise SystemExit(f"{mutant.name}: {file} has no {text!r} any more; bring the mutant up to date")
+            raise OutOfDate(f"{file} has no {text!r} any more")
         path.write_text(before.replace(text, instead))
 
 
@@ -40,7 +44,7 @@ def failing(folder: Path, tests: tuple[str, ...]) -> list[str]:
     environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1):
-        raise SystemExit(f"the tests could not be run:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        raise OutOfDate(f"{' '.join(tests)} could not be run:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
     return sorted(set(re.findall(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)))
 
 
@@ -65,9 +69,14 @@ def main(names: list[str]) -> int:
     for mutant in MUTANTS:
         if names and mutant.name not in names:
             continue
-        with tempfile.TemporaryDirectory(prefix="duly-sabotage-") as folder:
-            break_copy(mutant, Path(folder))
-            caught = [test for tests in mutant.tests for test in failing(Path(folder), tests)]
+        try:
+            with tempfile.TemporaryDirectory(prefix="duly-sabotage-") as folder:
+                break_copy(mutant, Path(folder))
+                caught = [test for tests in mutant.tests for test in failing(Path(folder), tests)]
+        except OutOfDate as reason:
+            say(f"{mutant.name}: OUT OF DATE: {reason}")
+            survived.append(mutant.name)
+            continue
         verdict = f"caught by {len(caught)} tests" if caught else "SURVIVED"
         say("\n    ".join([f"{mutant.name}: {mutant.breaks}: {verdict}", *caught[:SHOWN]]))
         if not caught:

@@ -19,7 +19,7 @@ STEPS_PG = (CONTRACT[0], "-k", "postgres and (Recording or Suspending or Childre
 ON_EVENT = (CONTRACT[0], "-k", "sqlite-memory and (OnEvent or Gathering)")
 SIMULATION = tuple(
     f"tests/simulation/test_simulation.py::test_no_fault_loses_or_doubles_a_window_and_everything_comes_to_rest[{first}]"
-    for first in (0, 25, 50, 75)
+    for first in range(0, 100, 10)
 )
 AUDIT = ("tests/store/test_audit.py", "-k", "sqlite")
 ENGINE = ("tests/engine", "-k", "sqlite")
