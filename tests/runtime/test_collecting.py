@@ -33,3 +33,13 @@ def test_one_that_was_off_stays_off() -> None:
     with uncollected():
         pass
     assert not gc.isenabled()
+
+
+def test_of_two_threads_that_hold_it_the_last_to_leave_lets_it_go() -> None:
+    gc.enable()
+    first, second = uncollected(), uncollected()
+    with first:
+        second.__enter__()
+    assert not gc.isenabled()
+    second.__exit__(None, None, None)
+    assert gc.isenabled()

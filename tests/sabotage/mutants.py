@@ -760,6 +760,12 @@ MUTANTS = (
         (("tests/store/postgres/test_outcomes.py", "-k", "died_while_idle"),),
     ),
     Mutant(
+        "poolers-are-believed",
+        "what a pooler says of its lost server is taken for the server's word that it did not commit",
+        (("src/duly/store/postgres/committing.py", "not code.startswith(_CONNECTION_LOST)", "True"),),
+        (("tests/store/postgres/test_outcomes.py", "-k", "pooler"),),
+    ),
+    Mutant(
         "early-on-postgres",
         "a fire that comes a moment early does not wait for the server's clock, and says that it has",
         (

@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -31,6 +32,31 @@ async def test_an_error_is_raised_to_who_asked_and_the_thread_goes_on(threads: T
         with pytest.raises(KeyError):
             await threads.run(failing)
     assert await threads.run(lambda: 5) == 5
+
+
+async def test_what_no_future_takes_is_told_as_another_error(threads: Threads) -> None:
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        await threads.run(lambda: next(iter(())))
+
+
+async def test_where_no_thread_can_be_started_the_caller_is_told_and_the_next_tries_again(
+    threads: Threads, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(thread: threading.Thread) -> None:
+        if len(threads._threads) >= most:
+            raise RuntimeError("can't start new thread")
+        really_start(thread)
+
+    really_start = threading.Thread.start
+    monkeypatch.setattr(threading.Thread, "start", start)
+    most = 0
+    with pytest.raises(StoreUnavailable, match="no thread to work on: can't start"):
+        await threads.run(lambda: 5)
+    most = 1
+    assert await threads.run(lambda: 5) == 5
+    most = 2
+    assert await threads.run(lambda: 6) == 6
+    assert len(threads._threads) == 2
 
 
 async def test_no_more_than_so_many_work_at_once_and_the_others_wait(threads: Threads) -> None:
@@ -80,6 +106,26 @@ async def test_a_close_waits_for_what_was_asked_for_and_refuses_what_comes_later
     assert await asyncio.gather(*asked) == [0, 1, 2, 3, 4]
     with pytest.raises(StoreUnavailable, match="closed"):
         await threads.run(lambda: 5)
+
+
+async def test_nothing_is_asked_for_behind_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is put there while somebody closes would never be answered: both are done under one lock."""
+    threads = Threads(1, "worker")
+    puts: list[tuple[bool, bool]] = []
+    orders = threads._orders
+
+    class Orders:
+        get = staticmethod(orders.get)
+
+        @staticmethod
+        def put(order: Any) -> None:
+            puts.append((order is None, threads._lock.locked()))
+            orders.put(order)
+
+    monkeypatch.setattr(threads, "_orders", Orders)
+    assert await threads.run(lambda: 5) == 5
+    await asyncio.to_thread(threads.close)
+    assert puts == [(False, True), (True, True)]
 
 
 def test_an_answer_for_a_loop_that_is_closed_is_dropped(threads: Threads) -> None:

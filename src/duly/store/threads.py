@@ -31,30 +31,34 @@ class Threads:
 
     async def run(self, work: Callable[[], T]) -> T:
         """Do some work on a thread. Who stops waiting before it has begun takes it back."""
-        self._start()
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._orders.put((work, future))
+        with self._lock:  # so that no order is put behind the last one that close has put
+            if self._closed:
+                raise StoreUnavailable("the store is closed")
+            if len(self._threads) < self._count:
+                self._start()
+            self._orders.put((work, future))
         return await future
 
     def close(self) -> None:
         """Let what was asked for come to its end, and wait for that."""
         with self._lock:
             self._closed = True
-        for _ in self._threads:
-            self._orders.put(None)
+            for _ in self._threads:
+                self._orders.put(None)
         for thread in self._threads:
             thread.join()
 
     def _start(self) -> None:
-        if self._threads and not self._closed:
-            return
-        with self._lock:
-            if self._closed:
-                raise StoreUnavailable("the store is closed")
+        """Start what is missing; where the machine has no thread to give, those that run must do."""
+        try:
             for number in range(len(self._threads), self._count):
-                name = f"{self._name}-{number + 1}"
-                self._threads.append(Thread(target=self._main, name=name, daemon=True))
-                self._threads[-1].start()
+                thread = Thread(target=self._main, name=f"{self._name}-{number + 1}", daemon=True)
+                thread.start()
+                self._threads.append(thread)
+        except RuntimeError as error:
+            if not self._threads:
+                raise StoreUnavailable(f"the store has no thread to work on: {error}") from error
 
     def _main(self) -> None:
         while (order := self._orders.get()) is not None:
@@ -77,6 +81,8 @@ def _answer(future: asyncio.Future[Any], value: Any, error: BaseException | None
         return
     if error is None:
         future.set_result(value)
+    elif isinstance(error, StopIteration):  # which no future takes
+        future.set_exception(RuntimeError(f"the work raised {error!r}"))
     else:
         future.set_exception(error)
 

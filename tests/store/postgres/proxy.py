@@ -27,7 +27,10 @@ _RESET = struct.pack("ii", 1, 0)  # SO_LINGER of no time: a close is a reset, no
 
 
 class Proxy:
-    """Passes bytes on, until a word of the client meets the fault that is set; a fault happens ``times`` times."""
+    """Passes bytes on, until a word of the client meets the fault that is set; a fault happens ``times`` times.
+
+    ``last_words`` are told to a client whose replies are lost, or that is hung up on.
+    """
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -40,9 +43,11 @@ class Proxy:
         self.met = 0
         self.delay = 0.0
         self.bytes_per_second = 0.0
+        self.last_words = b""
         self._closed = False
         self._word = b"COMMIT\x00"
         self._open: list[socket.socket] = []
+        self._clients: set[socket.socket] = set()
         self._lost_replies: set[socket.socket] = set()
         self._threads = [threading.Thread(target=self._accept)]
         self._threads[0].start()
@@ -55,6 +60,13 @@ class Proxy:
         for wire in list(self._open):
             with suppress(OSError):
                 wire.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+            _end(wire)
+
+    def hang_up(self) -> None:
+        """Say the last words to every client, and close in an orderly way."""
+        for wire in list(self._open):
+            if wire in self._clients:
+                self._say_last_words(wire)
             _end(wire)
 
     def heal(self) -> None:
@@ -87,6 +99,7 @@ class Proxy:
                 client.close()
                 continue
             self._open += [client, server]
+            self._clients.add(client)
             for work in (self._to_server, self._to_client):
                 thread = threading.Thread(target=work, args=(client, server))
                 self._threads.append(thread)
@@ -107,11 +120,16 @@ class Proxy:
     def _to_client(self, client: socket.socket, server: socket.socket) -> None:
         for data in _bytes_from(server):
             if client in self._lost_replies:
+                self._say_last_words(client)
                 _end(client)
                 _end(server)
             elif self.fault not in (Fault.SWALLOW_ALL, Fault.SWALLOW_REPLIES):
                 self._pass_on(client, data)
         _end(client)
+
+    def _say_last_words(self, client: socket.socket) -> None:
+        with suppress(OSError):
+            client.sendall(self.last_words)
 
     def _pass_on(self, wire: socket.socket, data: bytes) -> None:
         if self.delay:
@@ -131,6 +149,12 @@ class Proxy:
         self.times -= 1
         self.met += 1
         return self.fault
+
+
+def message(kind: bytes, severity: str, code: str, text: str) -> bytes:
+    """An error (``b"E"``) or a notice (``b"N"``) as PostgreSQL sends it."""
+    fields = f"S{severity}\0V{severity}\0C{code}\0M{text}\0\0".encode()
+    return kind + struct.pack("!i", len(fields) + 4) + fields
 
 
 @contextmanager

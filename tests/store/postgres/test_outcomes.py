@@ -32,7 +32,7 @@ from tests.store.postgres.making import (
     open_session,
     put,
 )
-from tests.store.postgres.proxy import Fault, Proxy
+from tests.store.postgres.proxy import Fault, Proxy, message
 
 HOUR = 3_600_000
 
@@ -85,6 +85,17 @@ async def test_a_commit_sent_with_its_step_that_never_arrives_is_unknown_and_lef
     with pytest.raises(OutcomeUnknown):
         await put(used, "a")
     assert ask(fresh_postgres, "SELECT key FROM duly_schedules") == ["first"]
+
+
+async def test_a_pooler_that_lost_its_server_does_not_know_what_the_server_did(
+    used: SqlStore, proxy: Proxy, fresh_postgres: str
+):
+    """It answers for the first statement that it has no answer for, also where the commit after it was done."""
+    proxy.last_words = message(b"E", "FATAL", "08P01", "server conn crashed?")
+    proxy.set(Fault.LOSE_REPLY)
+    with pytest.raises(OutcomeUnknown, match=r"server conn crashed\?"):
+        await put(used, "a")
+    assert ask(fresh_postgres, "SELECT key FROM duly_schedules ORDER BY key") == ["a", "first"]
 
 
 async def test_a_server_that_ends_the_connection_before_the_commit_sent_with_its_step_is_asked_again(
@@ -223,6 +234,18 @@ async def test_a_create_in_one_step_on_connections_that_died_while_idle_is_done_
     monkeypatch.setattr(PostgresDriver, "hint", lambda self, topic: None)  # its thread would notice it, some time
     await put(store, "first")
     proxy.cut()
+    await put(store, "a")
+    assert ask(fresh_postgres, "SELECT slots FROM duly_tenants") == [2]
+
+
+async def test_connections_of_a_server_that_said_that_it_crashed_are_replaced_unnoticed(
+    store: SqlStore, proxy: Proxy, fresh_postgres: str, monkeypatch: pytest.MonkeyPatch
+):
+    """A first look at such a connection finds the warning; that it has ended stands behind it."""
+    monkeypatch.setattr(PostgresDriver, "hint", lambda self, topic: None)  # its thread would notice it, some time
+    await put(store, "first")
+    proxy.last_words = message(b"N", "WARNING", "57P02", "terminating connection because of crash of another process")
+    proxy.hang_up()
     await put(store, "a")
     assert ask(fresh_postgres, "SELECT slots FROM duly_tenants") == [2]
 

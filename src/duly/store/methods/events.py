@@ -16,8 +16,11 @@ from duly.store.watching import Events, Watched
 
 from .telling import RECHECK_MS, Watch
 
-SETTLES_AFTER_MS = RECHECK_MS + 1000
-"""After so long every process has seen that somebody watches; those under way had a second to commit."""
+SETTLES_AFTER_MS = RECHECK_MS + 3000
+"""After so long every process has seen that somebody watches; those under way had a second to commit.
+
+The other two are what the clocks of two transactions may be apart: each may be a second behind the store's.
+"""
 
 
 @dataclass(frozen=True, slots=True)

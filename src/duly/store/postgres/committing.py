@@ -18,6 +18,7 @@ from duly.store.postgres.wire import Ask, is_good, lost
 from duly.store.statements import Row
 
 _COMMIT = b"COMMIT"
+_CONNECTION_LOST = b"08"
 _DIVISION_BY_ZERO = b"22012"
 
 
@@ -115,8 +116,8 @@ class Writing(Asking):
         self._wire.prepare_all(everything)
         self._begin_commit()
         results = self._wire.send_all(everything, _COMMIT)
-        # A statement that failed kept the server from coming to the commit.
-        self._lent.committing = all(map(is_good, results[:count]))
+        # A statement that the server refused kept it from coming to the commit.
+        self._lent.committing = not any(map(_is_refused, results[:count]))
         rows = self._rows(opening, results, count)
         if len(results) == count:
             raise lost()
@@ -147,3 +148,9 @@ class Writing(Asking):
 
 def _is_misjudged(result: PGresult) -> bool:
     return result.error_field(DiagnosticField.SQLSTATE) == _DIVISION_BY_ZERO
+
+
+def _is_refused(result: PGresult) -> bool:
+    """Whether the server said no; what has no code, or one of a lost connection, libpq or a pooler said by itself."""
+    code = result.error_field(DiagnosticField.SQLSTATE)
+    return not is_good(result) and code is not None and not code.startswith(_CONNECTION_LOST)

@@ -38,7 +38,7 @@ class Wire:
     def check(self) -> None:
         """Raise if the server has closed the connection while nobody used it."""
         self._poll.register(self._pgconn.socket, select.POLLIN)
-        if self._poll.poll(0):
+        while self._poll.poll(0):  # a server that crashed says so first, and the end comes behind that
             self._pgconn.consume_input()
 
     def run(self, text: bytes) -> PGresult:
