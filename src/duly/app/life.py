@@ -14,6 +14,8 @@ from duly.engine.instance import ROLES, Instance
 from duly.store.direct import DirectDriver
 from duly.store.sql import SqlStore
 
+from .importing import refuse_in_import
+
 Caller = Callable[..., None]
 """Calls a function with arguments, now or on another thread."""
 
@@ -64,6 +66,7 @@ class Life:
 
     async def open(self) -> None:
         if self._opened == 0:
+            refuse_in_import()
             await self._store.open()
             self._opened_by, self._loop = os.getpid(), asyncio.get_running_loop()
         self._opened += 1

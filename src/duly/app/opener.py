@@ -26,6 +26,7 @@ from .calendars import Calendars
 from .credentials import Keys
 from .events import Events
 from .firing import Firing
+from .importing import refuse_in_import
 from .life import Life
 from .operations import Operations
 from .queues import Queues
@@ -103,6 +104,7 @@ class Opener:
                 self._shared = SqlStore(life.driver)
             return self._shared
         if self._own is None:
+            refuse_in_import()
             if (life.is_inherited or self._inherited) and life.driver.name == "sqlite":
                 raise ConfigurationError(
                     "this process was forked while the app was open, and SQLite cannot be used on both sides of a fork;"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 from collections.abc import Callable
 from importlib import import_module
 from multiprocessing.connection import Connection, wait
+from threading import Thread
 from typing import Any
 
 from duly.core.errors import ConfigurationError, Fatal
@@ -48,29 +50,45 @@ def run_in_process(
     ours, theirs = _SPAWN.Pipe(duplex=False)
     given = (theirs, place, arguments, claim, prepare)
     process = _SPAWN.Process(target=_child, args=given, name="duly-handler", daemon=True)
-    try:
-        process.start()
-        theirs.close()
+    with ours:
+        with theirs:
+            process.start()
+        try:
+            return _answer(ours, process, context)
+        finally:
+            process.kill()
+            process.join()
+            process.close()
+
+
+def _answer(ours: Connection, process: Any, context: RunContext) -> Any:
+    begun = False
+    while True:
         while not wait([ours, process.sentinel], timeout=LOOK_EVERY):
             if context.cancelled:
                 raise ProcessStopped("the process was killed because the run had to stop")
-        return _answer(ours, process)
-    finally:
-        process.kill()
-        process.join()
-        process.close()
-        ours.close()
+        try:
+            kind, value = ours.recv()
+        except EOFError:
+            process.join()
+            raise _died(process.exitcode, begun=begun) from None
+        match kind:
+            case "begun":
+                begun = True
+            case "value":
+                return value
+            case _:
+                raise Fatal(value) if kind == "fatal" else HandlerFailed(value)
 
 
-def _answer(ours: Connection, process: Any) -> Any:
-    try:
-        kind, value = ours.recv()
-    except EOFError:
-        process.join()
-        raise ProcessDied(f"the handler's process ended with exit code {process.exitcode} and no answer") from None
-    if kind == "value":
-        return value
-    raise Fatal(value) if kind == "fatal" else HandlerFailed(value)
+def _died(code: int | None, *, begun: bool) -> ProcessDied:
+    text = f"the handler's process ended with exit code {code} and no answer"
+    if not begun:
+        text += (
+            ", before the handler began: it could not import the program, and has said why on its stderr;"
+            ' a program that starts when it is imported must do so under `if __name__ == "__main__":`'
+        )
+    return ProcessDied(text)
 
 
 def _place(function: Callable[..., Any]) -> tuple[str, str]:
@@ -102,11 +120,27 @@ def _child(
     # the handler's own subprocesses would inherit.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
+    Thread(target=_end_with_parent, name="duly-parent", daemon=True).start()
+    theirs.send(("begun", None))
     try:
         if prepare is not None:
             prepare()
-        theirs.send(("value", _found(place)(**arguments.values(RunContext(claim)))))
+        answer = ("value", _found(place)(**arguments.values(RunContext(claim))))
     except Fatal as error:
-        theirs.send(("fatal", str(error)))
+        answer = ("fatal", str(error))
     except BaseException as error:  # noqa: BLE001 - around a handler: whatever it raises is its outcome
+        answer = ("error", describe(error))
+    try:
+        theirs.send(answer)
+    except OSError:
+        pass  # nobody is there to hear it
+    except Exception as error:  # noqa: BLE001 - around a handler's value, which may be anything
         theirs.send(("error", describe(error)))
+
+
+def _end_with_parent() -> None:
+    """End this process when the worker is gone, however it went: another worker has the run then."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
