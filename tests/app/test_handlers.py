@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from duly import Duly, Retry, RunContext, RunStatus
+from duly import Duly, Retry, RunContext, RunStatus, Snooze
 from duly.core.errors import ConfigurationError, ValidationFailed
 from duly.core.run import Reason, Run
 from duly.store.values import Beat
@@ -191,6 +191,25 @@ async def test_a_process_handler_may_snooze(app: Duly, tmp_path: Path) -> None:
     async with app:
         done = await run_one(app, "nap", {"path": str(tmp_path / "been")})
     assert (done.status, done.result, done.attempt) == (RunStatus.COMPLETED, "rested", 1)
+
+
+@pytest.mark.parametrize("how", ["fail", "snooze"])
+async def test_what_is_back_before_the_next_poll_is_not_kept_waiting_for_it(make_app: MakeApp, how: str) -> None:
+    app = make_app(settings=replace(QUICK, poll=3600))
+    tries: list[int] = []
+
+    @app.job("again", retry=Retry(max_attempts=3, delay=0.05, backoff="fixed"))
+    async def again() -> Snooze | None:
+        tries.append(1)
+        if len(tries) == 3:
+            return None
+        if how == "fail":
+            raise ValueError("not yet")
+        return Snooze(seconds=0.05)
+
+    async with app:
+        assert (await run_one(app, "again")).status is RunStatus.COMPLETED
+    assert len(tries) == 3
 
 
 async def test_signals_to_the_whole_group_do_not_end_a_process_handler(app: Duly, tmp_path: Path) -> None:

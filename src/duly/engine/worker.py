@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from duly.config import Settings
 from duly.core.policy import Retry
-from duly.core.run import Claim, Outcome, Released, Suspended
+from duly.core.run import Claim, Completed, Failed, Outcome, Released, Snoozed, Suspended
 from duly.runtime.clock import Clock
 from duly.runtime.events import Observer
 from duly.runtime.tracing import Tracing
@@ -129,11 +129,24 @@ class Worker:
             self._wake_if_waiting(self._on_loop)
             self._wake_if_waiting(self._in_threads)
             self._wake_if_waiting(self._outside)
-        if any(isinstance(settlement.outcome, Suspended) for settlement in settlements):
-            self._wake()  # it may go on before the next poll
+        if any(type(one.outcome) is not Completed and self._is_back_soon(one) for one in settlements):
+            self._wake()
         held_back = self._on_loop.held_back | self._in_threads.held_back | self._outside.held_back
         if held_back and any(settlement.claim.queue in held_back for settlement in settlements):
             self._wake()
+
+    def _is_back_soon(self, settlement: Settlement) -> bool:
+        """Whether the run may be due again before the next poll."""
+        match settlement.outcome:
+            case Suspended():
+                return True
+            case Snoozed(for_ms):
+                return for_ms < self._settings.poll * 1000
+            case Failed(fatal=False, wait_ms=wait_ms):
+                retry = settlement.retry
+                return max(wait_ms / 1000, retry.delay * (1 - retry.jitter)) < self._settings.poll
+            case _:
+                return False
 
     @property
     def _backed_up(self) -> bool:
