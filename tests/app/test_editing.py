@@ -176,6 +176,12 @@ async def test_put_creates_then_replaces_and_says_whether_anything_changed(app: 
     assert (renamed.changed, renamed.revision, renamed.name) == (True, 3, "N")
 
 
+async def test_put_is_told_the_job_once(app: Duly) -> None:
+    with pytest.raises(ValidationFailed, match="job is given twice: 'work' and 'other'"):
+        await app.schedules.put("k", Every("1h"), "work", job="other")
+    assert await app.schedules.get("k") is None
+
+
 async def test_put_leaves_a_pause_alone_unless_it_is_told(app: Duly) -> None:
     await app.schedules.put("k", Every("1h"), "work")
     await app.schedules.pause("k", reason="on leave")

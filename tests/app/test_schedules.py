@@ -207,6 +207,12 @@ async def test_lists_page_through_everything_and_filter(app: Duly) -> None:
     assert [s.key for s in (await app.schedules.list(enabled=False)).items] == ["k007"]
 
 
+async def test_a_list_does_not_tell_an_empty_payload_where_it_leaves_it_out(app: Duly) -> None:
+    await app.schedules.create("k", Every("30m"), job="work", payload={"a": 1})
+    assert [schedule.payload for schedule in (await app.schedules.list()).items] == [None]
+    assert (await app.schedules.get("k")).payload == {"a": 1}  # type: ignore[union-attr]
+
+
 async def test_pause_and_resume_by_id_or_key_with_a_reason(app: Duly) -> None:
     made = await app.schedules.create("k", Every("30m"), job="work")
     paused = await app.schedules.pause(made.id, reason="on leave", until=FUTURE)

@@ -143,6 +143,8 @@ def test_a_schedule_is_described_in_the_words_of_python(client: Any) -> None:
     changed = client.schedules.update("nightly", timing=duly.Every("1h"), retry=None, if_revision=1)
     assert (changed["everyMs"], changed["maxAttempts"]) == (3_600_000, 3)
     put = client.schedules.put("other", duly.Once("2099-01-01T00:00:00Z"), "report")
+    with pytest.raises(duly.DulyError, match="job is given twice"):
+        client.schedules.put("other", duly.Once("2099-01-01T00:00:00Z"), "report", job="another")
     assert put["onceAt"] == "2099-01-01T00:00:00Z"
     again = client.schedules.reschedule("other", duly.Once("2099-01-02T00:00:00Z"), if_revision=put["revision"])
     assert again["replaces"] == put["id"]

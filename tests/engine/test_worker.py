@@ -249,6 +249,15 @@ async def test_a_payload_that_does_not_fit_the_signature_is_refused_at_enqueue(l
     assert (await lab.enqueue("work", {"user": 4})).status is RunStatus.PENDING
 
 
+async def test_what_takes_any_keys_takes_nothing_but_keys(lab: Lab) -> None:
+    @lab.job("work")
+    async def work(**rest: object) -> None: ...
+
+    with pytest.raises(ValidationFailed, match="expected an object"):
+        await lab.enqueue("work", [4])
+    assert (await lab.enqueue("work", {"a": 4})).status is RunStatus.PENDING
+
+
 async def test_a_stored_payload_that_no_longer_fits_fails_at_once_without_retries(lab: Lab) -> None:
     """The code changed between the enqueue and the run: another try would change nothing."""
 

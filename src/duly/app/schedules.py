@@ -19,6 +19,7 @@ from duly.core.rules.bulk import check_trigger
 from duly.core.rules.editing import Change
 from duly.core.rules.replacing import Succession, reschedule
 from duly.core.run import Run
+from duly.core.saying import job_said_once
 from duly.core.schedule import Schedule, ScheduleStatus, Seen
 from duly.core.timing import Timing
 from duly.runtime.abreast import in_turn
@@ -208,7 +209,7 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
         """
         check_words("put", options, OPTIONS)
         if call is not None:
-            options["job"] = call
+            options["job"] = job_said_once(call, options.get("job"))
         new = self._builder.schedule(key, timing, created_by=by, **options)
         replacement = Replacement(wanted=new, enabled=options.get("enabled"), if_revision=if_revision, by=by)
         return await self._place(new, replacement, connection)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, TypeVar, Unpack
 
+from duly.core.saying import job_said_once
 from duly.core.timing import Jitter, Timing
 
 from .control import BulkSchedules
@@ -79,7 +80,7 @@ class Schedules(BulkSchedules[R]):
     ) -> R:
         """Create the schedule of this key, or make it exactly what is given."""
         if call is not None:
-            options["job"] = call
+            options["job"] = job_said_once(call, options.get("job"))
         body = {**timing_body(timing), **schedule_body(options)}
         return self._send(write("PUT", path_of("schedules", key), body, if_revision))
 

@@ -89,6 +89,10 @@ class Target:
         return queue_of_target(self.name) if self.kind is TargetKind.QUEUE else DEFAULT_QUEUE
 
 
+UNREAD = ""
+"""The payload of a definition that was read without it."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Definition:
     """One revision of a schedule: when, what, and under which rules. Instants in epoch ms. Never changed in place.
@@ -226,7 +230,7 @@ UNSEEN = Seen()
 
 @dataclass(frozen=True, slots=True)
 class Schedule(RestNames):
-    """A schedule as people see it. Lists leave the payload out."""
+    """A schedule as people see it. Lists leave the payload out: it is None there."""
 
     facts: Facts
     definition: Definition
@@ -301,7 +305,7 @@ class Schedule(RestNames):
 
     @property
     def payload(self) -> Any:
-        return read_json(self.definition.payload)
+        return None if self.definition.payload == UNREAD else read_json(self.definition.payload)
 
     @property
     def retry(self) -> Retry | None:

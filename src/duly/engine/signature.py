@@ -28,14 +28,14 @@ class Arguments:
 
     def values(self, context: RunContext) -> dict[str, Any]:
         """The keyword arguments of one call."""
-        values = self.decode(context.payload) if self.whole or self.fields or self.takes_rest else {}
+        values = self.decode(context.payload) if self.fields or self.takes_rest else {}
         if self.context is not None:
             values[self.context] = context
         return values
 
     def check(self, payload: str) -> None:
         """Refuse, before anything is stored, a payload that the handler could not take."""
-        if self.whole or self.fields:
+        if self.fields or self.takes_rest:
             self.decode(_decode(payload))
 
     def payload(self, values: dict[str, Any]) -> Any:

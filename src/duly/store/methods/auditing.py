@@ -9,7 +9,7 @@ from duly.core.audit import Ledger, Life, RevisionMade, Stop, Switched, WindowRo
 from duly.core.change import FieldChange
 from duly.core.operation import OperationKind
 from duly.core.run import RunKind
-from duly.core.schedule import ScheduleStatus
+from duly.core.schedule import UNREAD, ScheduleStatus
 from duly.core.timing.epoch import parse_datetime, to_ms
 from duly.store.codec import UnreadableDefinition, decode_body
 from duly.store.orders import PurgeOrder, decode_order
@@ -83,7 +83,7 @@ def _life(row: Row) -> Life:
 def _fill(lives: dict[str, Life], revisions: Sequence[Row], changes: Sequence[Row], rows: Sequence[Row]) -> None:
     for id, number, made_at, body in revisions:
         try:
-            lives[id].revisions.append(RevisionMade(number, made_at, decode_body(body, "{}")))
+            lives[id].revisions.append(RevisionMade(number, made_at, decode_body(body, UNREAD)))
         except UnreadableDefinition as error:
             lives[id].revisions.append(RevisionMade(number, made_at, error))
     for id, made_at, made_by, fields in changes:

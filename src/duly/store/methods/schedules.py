@@ -11,7 +11,7 @@ from typing import Any
 from duly.core.errors import ClientRequestIdInUse, DulyError, KeyInUse, QuotaExceeded
 from duly.core.ids import check_ref, is_id
 from duly.core.rules.firing import first_cursor
-from duly.core.schedule import Facts, Schedule, TargetKind
+from duly.core.schedule import UNREAD, Facts, Schedule, TargetKind
 from duly.core.timing import Cron, Every, Once
 from duly.runtime.collecting import uncollected
 from duly.store.codec import (
@@ -216,7 +216,7 @@ def read_schedule(row: Row) -> Schedule:
     body, payload = row[after_cursor:]
     return Schedule(
         read_facts(row[:after_facts]),
-        decode_body(body, "{}" if payload is None else payload),
+        decode_body(body, UNREAD if payload is None else payload),
         read_cursor(row[after_facts:after_cursor]),
     )
 
