@@ -10,7 +10,7 @@ from duly.core.change import ScheduleChange
 from duly.core.instants import to_ms
 from duly.core.operation import OperationKind
 from duly.core.run import RunKind
-from duly.core.schedule import Cursor, Facts
+from duly.core.schedule import UNREAD, Cursor, Facts
 from duly.runtime.clock import Clock
 from duly.store.methods.auditing import switched
 from duly.store.orders import PurgeOrder
@@ -90,7 +90,7 @@ class AuditingModel:
         )
         for (owner, number), row in sorted(self.revisions.items()):
             if owner == id:
-                life.revisions.append(RevisionMade(number, row.made_at, replace(row.definition, payload="{}")))
+                life.revisions.append(RevisionMade(number, row.made_at, replace(row.definition, payload=UNREAD)))
         for change in sorted(self.changes.get(id, []), key=lambda change: change.number):
             switch = switched(to_ms(change.at), change.by, change.fields)
             if switch is not None:

@@ -62,7 +62,7 @@ from duly.core.run import (
     Snoozed,
     Suspended,
 )
-from duly.core.schedule import Cursor, Definition, Facts, Schedule, TargetKind
+from duly.core.schedule import UNREAD, Cursor, Definition, Facts, Schedule, TargetKind
 from duly.core.steps import WORKFLOW, Step
 from duly.core.switch import Backlog
 from duly.core.timing import Cron, Every
@@ -1532,7 +1532,7 @@ def _short(result: str | None) -> str | None:
 
 
 def _without_payload(schedule: Schedule) -> Schedule:
-    return replace(schedule, definition=replace(schedule.definition, payload="{}"))
+    return replace(schedule, definition=replace(schedule.definition, payload=UNREAD))
 
 
 def _says_the_same(outcome: Outcome, recorded: str, reason: str | None) -> bool:

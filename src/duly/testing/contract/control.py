@@ -196,7 +196,7 @@ class TestComing:
         rest = await trial.store.list_upcoming(limit=2, after=first.next_cursor)
         assert [s.key for s in [*first.items, *rest.items]] == ["quarterly", "hourly", "daily"]
         assert rest.next_cursor is None
-        assert first.items[0].payload == {}, "without payloads"
+        assert first.items[0].payload is None, "without payloads"
 
         async def keys(**words: str) -> list[str]:
             return [s.key for s in (await trial.store.list_upcoming(limit=9, **words)).items]

@@ -37,7 +37,7 @@ class TestListingSchedules:
         await trial.delete(await trial.put("deleted"))
         (listed,) = (await trial.store.list_schedules(ScheduleFilter(), limit=10)).items
         assert listed.key == "kept"
-        assert listed.payload == {}
+        assert listed.payload is None
 
     @pytest.mark.parametrize(
         ("words", "found"),
