@@ -48,6 +48,18 @@ async def test_each_attempt_is_timed_out_at_its_own_deadline_unless_it_ended_bef
     deadlines.close()
 
 
+async def test_an_attempt_that_ends_before_anybody_looks_does_not_hide_those_after_it(clock: ManualClock) -> None:
+    """As one of an async handler that never waits does."""
+    deadlines = Deadlines(clock)
+    deadlines.watch(ended := Handler(clock), 5)
+    deadlines.forget(ended)
+    await clock.advance(seconds=1)
+    deadlines.watch(attempt := Handler(clock), 5)
+    await clock.advance(seconds=10)
+    assert (ended.at, attempt.at) == (None, 6)
+    deadlines.close()
+
+
 async def test_after_a_rest_without_attempts_the_next_one_is_watched_again(clock: ManualClock) -> None:
     deadlines = Deadlines(clock)
     for start in (0, 10, 20):

@@ -51,7 +51,8 @@ class Deadlines:
             await self._clock.wait(self._sooner, self._next_look - self._clock.steady())
             for time_out in self._look():
                 time_out()
-        self._watching = None
+        # What was forgotten before the first look leaves its deadline behind, and nobody waits for that one now.
+        self._watching, self._next_look = None, math.inf
 
     def _look(self) -> list[Callable[[], None]]:
         now = self._clock.steady()
