@@ -82,6 +82,37 @@ async def test_a_handler_s_process_ends_with_its_worker_however_that_went(tmp_pa
         assert await asyncio.wait_for(end, PATIENCE) == ""
 
 
+FORKS = """
+import asyncio, os, time, duly
+
+app = duly.Duly("sqlite:///jobs.db")
+
+@app.job("fork", process=True, retry=duly.Retry(max_attempts=1))
+def fork():
+    if os.fork() == 0:
+        open("alive").read()
+        os._exit(0)
+    os.kill(os.getpid(), 9)
+
+async def main():
+    async with app:
+        done = await app.runs.wait((await app.enqueue("fork")).id, timeout=60)
+        print(done.status, done.error_message, flush=True)
+
+if __name__ == "__main__":
+    asyncio.run(main())
+"""
+
+
+def test_the_end_of_a_handler_s_process_is_noticed_while_one_that_it_forked_lives_on(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "alive")
+    # The forked one lives until this side is closed.
+    with started(FORKS, tmp_path) as program, (tmp_path / "alive").open("rb+", buffering=0):
+        assert program.stdout is not None
+        ended = program.stdout.readline()
+    assert ended.startswith("failed ProcessDied: the handler's process ended with exit code -9")
+
+
 def test_a_program_that_starts_when_it_is_imported_is_told_so_and_does_not_run_twice(tmp_path: Path) -> None:
     with started(UNGUARDED, tmp_path) as program:
         out, err = program.communicate(timeout=PATIENCE)

@@ -67,7 +67,11 @@ def _answer(ours: Connection, process: Any, context: RunContext) -> Any:
         while not wait([ours, process.sentinel], timeout=LOOK_EVERY):
             if context.cancelled:
                 raise ProcessStopped("the process was killed because the run had to stop")
+            if not process.is_alive():  # one that it started itself lives on, and holds its pipes open
+                break
         try:
+            if not ours.poll():
+                raise EOFError
             kind, value = ours.recv()
         except EOFError:
             process.join()
