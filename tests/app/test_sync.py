@@ -95,6 +95,9 @@ def test_an_app_that_does_not_run_creates_looks_and_changes(app: Duly) -> None:
     assert sync.schedules.update("k", if_revision=1, payload={"number": 2}).revision == 2
     assert sync.schedules.put("k", Every("2h", anchor="start"), "double", payload={"number": 3}).changed
     assert len(sync.schedules.preview(Every("1h"), count=3)) == len(sync.schedules.upcoming("k", 3)) == 3
+    assert sync.schedules.forecast(hours=3, step=3600).schedules == 1
+    assert len(sync.schedules.coming().items) == 50
+    assert sync.schedules.late().items == []
     assert not sync.schedules.pause("k", reason="r").enabled
     assert sync.schedules.resume("k").enabled
     run = sync.schedules.trigger("k")

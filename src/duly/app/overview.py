@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from duly.core.calendar import Days
 from duly.core.errors import ValidationFailed
@@ -86,6 +87,7 @@ class Overview:
     _store: SqlStore
     _owning: Owning
     _clock: Clock
+    _alone: bool
 
     async def coming(
         self, *, tenant: str | None = None, owner: str | None = None, limit: int = 50, cursor: str | None = None
@@ -139,8 +141,9 @@ class Overview:
             tenant=tenant if whose is None else tenant or whose.tenant,
             owner=None if whose is None else whose.owner,
         )
-        # Beside the loop: cron expressions that nobody shares take their time.
-        fires = await asyncio.to_thread(reckoned, ahead.counted, ahead.strata, ahead.since, ahead.step_ms)
+        reckon = partial(reckoned, ahead.counted, ahead.strata, ahead.since, ahead.step_ms)
+        # Beside the loop, if there is one: cron expressions that nobody shares take their time.
+        fires = reckon() if self._alone else await asyncio.to_thread(reckon)
         sampled = sum(len(stratum.sample) for stratum in ahead.strata)
         return Forecast(to_datetime(ahead.since), step, tuple(fires), sum(ahead.counted), sampled, ahead.whole)
 

@@ -86,7 +86,7 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
         self._owning = owning
         batcher: Batcher[NewSchedule, Schedule] = Batcher(self._put, most=BULK)
         self._store_one = batcher.put_alone if alone else batcher.put
-        self._abreast = 1 if alone else ABREAST
+        self._alone = alone
 
     async def create(
         self,
@@ -123,7 +123,8 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
         if connection is not None:
             return all_stored(await self._store.put_schedules(new, connection=connection))
         # Side by side: while the database writes one batch, the next is made ready.
-        parts = await in_turn(partial(self._store_part, new), range(0, len(new), BULK), abreast=self._abreast)
+        abreast = 1 if self._alone else ABREAST
+        parts = await in_turn(partial(self._store_part, new), range(0, len(new), BULK), abreast=abreast)
         return [schedule for part in parts for schedule in part]
 
     async def get(self, ref: str) -> Schedule | None:
