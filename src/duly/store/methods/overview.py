@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from duly.core.rules.forecasting import Stratum, cut
 from duly.core.schedule import Schedule
+from duly.store.codec import CURSOR, FACTS, read_cursor
 from duly.store.narrowing import owned
 from duly.store.seen import Minute, Outcomes
 from duly.store.statements import Program, Row, query
 from duly.store.values import Ahead, Page, Recent, Stats
 
 from .reading import count_load
-from .schedules import read_schedule
+from .schedules import readable_schedules
 
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000
 _FIRST = (-(2**62), -1, "00000000-0000-0000-0000-000000000000")
@@ -28,8 +29,7 @@ def list_upcoming(
         rows = yield owned("list_upcoming", **where)
     else:
         rows = yield owned("list_upcoming_of", owner=owner, **where)
-    found = [read_schedule(row) for row in rows[:limit]]
-    return Page(found, _place(found[-1]) if len(rows) > limit else None)
+    return Page(readable_schedules(rows[:limit]), _place(rows[limit - 1]) if len(rows) > limit else None)
 
 
 def read_place(cursor: str) -> tuple[int, int, str]:
@@ -38,8 +38,9 @@ def read_place(cursor: str) -> tuple[int, int, str]:
     return int(fire_at), int(slot), id
 
 
-def _place(schedule: Schedule) -> str:
-    return f"{schedule.cursor.fire_at}.{schedule.cursor.slot}.{schedule.id}"
+def _place(row: Row) -> str:
+    cursor = read_cursor(row[len(FACTS) : len(FACTS) + len(CURSOR)])
+    return f"{cursor.fire_at}.{cursor.slot}.{cursor.schedule_id}"
 
 
 def look_ahead(
@@ -53,7 +54,7 @@ def look_ahead(
     if owner is not None:
         # An owner has few: they are read instead of counted.
         rows = yield owned("list_upcoming_of", owner=owner, fire_at=_FIRST[0], limit=most + 1, **where)
-        found = _before([read_schedule(row) for row in rows], until)
+        found = _before(readable_schedules(rows), until)
         for schedule in found[:most]:
             counted[max(0, (schedule.cursor.fire_at or 0) - since) // step_ms] += 1
         strata = [Stratum(len(found[:most]), found[:most])] if found else []
@@ -66,7 +67,7 @@ def look_ahead(
         # What is overdue counts as firing now, and is found before.
         begin = _FIRST[0] if first == 0 else since + first * step_ms
         rows = yield owned("list_upcoming", fire_at=begin, limit=each, **where)
-        sample = _before([read_schedule(row) for row in rows], since + last * step_ms)
+        sample = _before(readable_schedules(rows), since + last * step_ms)
         strata.append(Stratum(sum(counted[first:last]), sample))
     return _ahead(since, step_ms, counted, strata, whole=sum(counted) < limit)
 
