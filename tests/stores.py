@@ -3,6 +3,7 @@
 import copy
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,12 @@ class Subject:
     async def damage(self, schedule_id: str) -> None:
         self._execute(f"UPDATE duly_revisions SET body = '{UNREADABLE}' WHERE schedule_id = '{schedule_id}'")
 
+    async def rewind(self, schedule_id: str, window_at: int) -> None:
+        self._execute(
+            f"UPDATE duly_cursors SET window_at = NULL, next_window_at = {window_at}, fire_at = {window_at}"
+            f" WHERE schedule_id = '{schedule_id}'"
+        )
+
     async def stop_firing(self, at: int | None) -> None:
         self._execute(f"UPDATE duly_meta SET firing_paused_at = {'NULL' if at is None else at}")
 
@@ -98,6 +105,10 @@ class ModelSubject:
 
     async def damage(self, schedule_id: str) -> None:
         pytest.skip("the model has no text that could be damaged")
+
+    async def rewind(self, schedule_id: str, window_at: int) -> None:
+        cursor = self._model.cursors[schedule_id]
+        self._model.cursors[schedule_id] = replace(cursor, window_at=None, next_window_at=window_at, fire_at=window_at)
 
     async def stop_firing(self, at: int | None) -> None:
         self._model.meta["paused_at"] = at

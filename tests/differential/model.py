@@ -100,6 +100,7 @@ from duly.store.values import (
     Settled,
     Settlement,
     Term,
+    Tried,
     Triggered,
 )
 from duly.testing.contract.tables import TABLES, Dump, sorted_rows
@@ -719,10 +720,13 @@ class Model(
                 **row, kind="window", tenant=tenant, status="skipped", due_at=at, finished_at=at
             )
 
-    async def set_aside_next(self, error: str) -> None:
-        now = self._clock.now()
-        for cursor in self._due(now)[:1]:
-            self.cursors[cursor.schedule_id] = replace(cursor, fire_at=now + SET_ASIDE_FOR_MS, error=error)
+    async def set_aside(self, tried: Tried, error: str) -> bool:
+        cursor = self.cursors[tried.schedule_id]
+        if cursor.fire_at != tried.fire_at:
+            return False
+        until = self._clock.now() + SET_ASIDE_FOR_MS
+        self.cursors[tried.schedule_id] = replace(cursor, fire_at=until, error=error)
+        return True
 
     def _grabs(self, run: NewRun, grab: Grab) -> bool:
         governed = run.queue in self.queues and self.queues[run.queue].governed

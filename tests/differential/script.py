@@ -72,6 +72,7 @@ from duly.store.values import (
     RunFilter,
     ScheduleFilter,
     Settlement,
+    Tried,
 )
 from duly.testing import ManualClock
 from duly.testing.contract.trial import deleted
@@ -411,10 +412,13 @@ class Script:
         )
 
     def set_aside(self) -> Operation | None:
-        due = [(c.fire_at, c.slot) for c in self._model.cursors.values() if c.fire_at is not None]
-        if len(due) != len(set(due)):
+        armed = [Tried(c.schedule_id, c.fire_at) for c in self._model.cursors.values() if c.fire_at is not None]
+        if not armed:
             return None
-        return Operation("set aside the next", lambda store: store.set_aside_next("no"))
+        tried = self._draw.choice(armed)
+        if self._draw.random() < 0.2:
+            tried = replace(tried, fire_at=tried.fire_at - 1)
+        return Operation(f"set aside {tried}", lambda store: store.set_aside(tried, "no"))
 
     # Runs
 

@@ -21,7 +21,7 @@ from duly.engine.restores import RestoreWatch
 from duly.engine.scheduler import CONTENDED_REST, LONGEST_CONTENDED_REST, Scheduler
 from duly.runtime.events import Observer
 from duly.store.methods import firing
-from duly.store.values import Fired
+from duly.store.values import Fired, Tried
 from duly.testing import ManualClock
 from tests.engine.lab import Lab, Recorder
 
@@ -334,7 +334,7 @@ async def test_a_broken_connection_sets_no_schedule_aside(lab: Lab, error: type[
     lab.store.fail("fire_due", *[error("injected") for _ in range(30)])
     await lab.clock.advance(minutes=3)
     assert lab.recorder.all("schedule_set_aside") == []
-    assert lab.store.calls["set_aside_next"] == 0
+    assert lab.store.calls["set_aside"] == 0
     newest = (await lab.runs(schedule))[-1]
     assert newest.window_at == to_datetime(lab.clock.now())
 
@@ -362,9 +362,10 @@ async def test_a_batch_that_the_database_refuses_is_halved_and_only_the_bad_one_
         """The database refuses any batch that holds the bad schedule."""
         now = to_datetime(lab.clock.now())
         current = [await lab.plain.get_schedule(schedule.id) for schedule in schedules]
-        due = [s.id for s in current if s is not None and s.next_fire_at is not None and s.next_fire_at <= now]
-        if bad.id in due[:limit]:
-            raise StoreError("value too long for type")
+        due = [s for s in current if s is not None and s.next_fire_at is not None and s.next_fire_at <= now]
+        if bad.id in [s.id for s in due[:limit]]:
+            tried = [Tried(s.id, s.cursor.fire_at) for s in due[:limit] if s.cursor.fire_at is not None]
+            raise StoreError("value too long for type", tried=tried)
         return await original(limit=limit, **options)
 
     original = lab.plain.fire_due
@@ -376,7 +377,7 @@ async def test_a_batch_that_the_database_refuses_is_halved_and_only_the_bad_one_
     aside = await lab.plain.get_schedule(bad.id)
     assert aside is not None
     assert "too long" in (aside.last_error or "")
-    assert lab.recorder.count("schedule_set_aside") == 1
+    assert [id for id, _ in lab.recorder.all("schedule_set_aside")] == [bad.id]
     lab.plain.fire_due = original  # type: ignore[method-assign]
     await lab.clock.advance(seconds=60)
     (run,) = await lab.runs(bad)

@@ -13,7 +13,7 @@ from duly.core.run import Claim
 from duly.runtime.clock import Clock
 from duly.runtime.events import Observer
 from duly.store.protocol import Store
-from duly.store.values import Fired, Grab
+from duly.store.values import Fired, Grab, Tried
 
 from .election import Election
 from .jumps import JumpGuard
@@ -178,12 +178,15 @@ class Scheduler:
 
     async def _isolate(self, error: StoreError) -> None:
         """The database refused the batch: halve it until the one bad window stands alone, then put that one off."""
-        if self._limit > 1:
+        tried: Sequence[Tried] = error.details.get("tried", ())
+        if len(tried) == 1:
+            if await self._store.set_aside(tried[0], str(error)):
+                self._observer.schedule_set_aside(tried[0].schedule_id, str(error))
+            self._limit = self._settings.fire_batch
+        elif self._limit > 1:
             self._limit //= 2
-            return
-        await self._store.set_aside_next(str(error))
-        self._observer.schedule_set_aside("(next due)", str(error))
-        self._limit = self._settings.fire_batch
+        else:
+            raise error  # no window was in hand, so none is to blame
 
 
 def together(batches: Sequence[Fired]) -> Fired:

@@ -107,6 +107,14 @@ class SetAside:
     error: str
 
 
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A window that a fire had in hand: its schedule, and when it was to fire."""
+
+    schedule_id: str
+    fire_at: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fired:
     """What one fire did, and when the next one is due.

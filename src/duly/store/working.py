@@ -29,6 +29,7 @@ from .values import (
     Settled,
     Settlement,
     Term,
+    Tried,
 )
 
 
@@ -51,12 +52,13 @@ class Firing(Protocol):
         ``term`` that is not the leader's present one, nothing fires either; a change of leader waits for the fire.
         A call that comes a moment before ``due`` may wait for that instant, so that it fires then and not later.
 
-        A schedule that cannot be planned is set aside with its error and stays due; the others fire.
+        A schedule that cannot be planned is set aside with its error and stays due; the others fire. A StoreError says
+        in ``details["tried"]`` which windows it was raised for.
         """
         ...
 
-    async def set_aside_next(self, error: str) -> None:
-        """Put off the single most overdue schedule: the database itself refused its window."""
+    async def set_aside(self, tried: Tried, error: str) -> bool:
+        """Put off a schedule whose window the database itself refused, unless it has moved since; answer whether."""
         ...
 
 

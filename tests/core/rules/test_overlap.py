@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from duly.core.policy import CatchUp, Missed, Overlap
-from duly.core.rules.overlap import MOST_REDRIVEN, Admission, admit_manual, admit_redriven, lane_release
+from duly.core.rules.overlap import (
+    MOST_REDRIVEN,
+    Admission,
+    admit_manual,
+    admit_redriven,
+    heeds_open_runs,
+    lane_release,
+)
 from duly.core.run import Hold, OpenRun, Reason
 from tests.core.rules.making import (
     EVERY_SECOND,
@@ -60,6 +67,23 @@ def test_d3_the_first_of_a_queue_goes_at_once_and_the_others_wait_in_order():
     assert [run.hold for run in made.runs] == [Hold.NONE, Hold.LANE, Hold.LANE]
     assert skips_of(made) == [("queue_full", T0 + 3 * SECOND, T0 + 4 * SECOND, 2)]
     assert sorted(run.id for run in made.runs) == [run.id for run in made.runs]
+
+
+@pytest.mark.parametrize("overlap", Overlap)
+@pytest.mark.parametrize("missed", Missed)
+@pytest.mark.parametrize("max_concurrent", [None, 2])
+@pytest.mark.parametrize("late", [0, 5 * SECOND, 5 * MINUTE])
+def test_only_where_open_runs_are_heeded_they_change_a_plan(overlap, missed, max_concurrent, late):
+    definition = define(EVERY_SECOND, overlap=overlap, max_concurrent=max_concurrent, catch_up=CatchUp(missed))
+    backfill = OpenRun("b", Hold.LANE, claimed=False, cancel_requested=False, backfill=True)
+    crowd = [claimed("c"), ready("r"), held("h"), held("i"), backfill]
+    alone, among = (fire(cursor_at(T0), definition, T0 + late, *others) for others in ((), crowd))
+    assert among == alone or heeds_open_runs(definition)
+    assert heeds_open_runs(definition) or (overlap is Overlap.ALLOW and max_concurrent is None)
+
+
+def test_a_schedule_that_allows_any_overlap_heeds_no_open_runs():
+    assert not heeds_open_runs(define(overlap=Overlap.ALLOW))
 
 
 CANCEL = define(overlap=Overlap.CANCEL_PREVIOUS)

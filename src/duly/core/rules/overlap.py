@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from duly.core.policy import Overlap
+from duly.core.policy import Missed, Overlap
 from duly.core.run import Hold, OpenRun, Reason
 from duly.core.schedule import Definition
 
@@ -34,6 +34,11 @@ _HELD = Admission(hold=Hold.LANE)
 _OVERLAPS = Admission(refused=Reason.OVERLAP)
 _QUEUE_FULL = Admission(refused=Reason.QUEUE_FULL)
 _FORCED = Admission(outside_lane=True)
+
+
+def heeds_open_runs(definition: Definition) -> bool:
+    """Whether runs that have not ended can change what becomes of a window: else nobody need look at them."""
+    return definition.has_width or definition.catch_up.policy is Missed.ALL
 
 
 def admit(definition: Definition, open_runs: Sequence[OpenRun]) -> Admission:

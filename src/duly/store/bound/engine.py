@@ -11,7 +11,7 @@ from duly.core.rules.firing import FireRules
 from duly.core.rules.suspects import ONE, Room
 from duly.core.run import Claim, Outcome
 from duly.store.methods import answering, claiming, firing, reporting, settling, tracing
-from duly.store.values import NO_RETRIES, Claimed, Fired, Grab, Report, Settled, Settlement, Term
+from duly.store.values import NO_RETRIES, Claimed, Fired, Grab, Report, Settled, Settlement, Term, Tried
 
 from .base import Bound
 
@@ -48,18 +48,22 @@ class BoundFiring(BoundTracing):
         term: Term | None = None,
         due: int | None = None,
     ) -> Fired:
-        fired = await self._write(
-            partial(
-                firing.fire_due,
-                limit=limit,
-                rules=rules,
-                definitions=self._definitions,
-                grab=grab,
-                expected=expected,
-                term=term,
-            ),
-            due,
+        tried: list[Tried] = []
+        fire = partial(
+            firing.fire_due,
+            limit=limit,
+            rules=rules,
+            definitions=self._definitions,
+            tried=tried,
+            grab=grab,
+            expected=expected,
+            term=term,
         )
+        try:
+            fired = await self._write(fire, due)
+        except StoreError as error:
+            error.details["tried"] = tried
+            raise
         if fired.runs > len(fired.claims):
             self.driver.hint("runs")
         if fired.cancels:
@@ -67,8 +71,8 @@ class BoundFiring(BoundTracing):
         await self._add_traces(fired.claims)
         return fired
 
-    async def set_aside_next(self, error: str) -> None:
-        await self._write(partial(firing.set_aside_next, error=error))
+    async def set_aside(self, tried: Tried, error: str) -> bool:
+        return await self._write(partial(firing.set_aside, tried=tried, error=error))
 
 
 class BoundClaiming(BoundTracing):

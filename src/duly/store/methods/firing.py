@@ -15,11 +15,12 @@ from typing import Any
 from duly.core.calendar import Days
 from duly.core.errors import DulyError
 from duly.core.rules.firing import FireRules, Plan, plan
+from duly.core.rules.overlap import heeds_open_runs
 from duly.core.run import Hold, NewRun, OpenRun, Reason, SkippedWindows
 from duly.core.schedule import Cursor, Definition
-from duly.store.codec import CURSOR, cursor_columns, read_cursor
+from duly.store.codec import CURSOR, UnreadableDefinition, cursor_columns, read_cursor
 from duly.store.statements import Program, batch, columns, group, query
-from duly.store.values import LEADER, Fired, Grab, SetAside, Term
+from duly.store.values import LEADER, Fired, Grab, SetAside, Term, Tried
 
 from .calendars import Name, exclusions_of
 from .definitions import Definitions, Known, read_revisions
@@ -35,6 +36,8 @@ NEW_RUN = (
     "started_at", "deadline_at", "fair_key",
 )  # fmt: skip
 SET_ASIDE_FOR_MS = 60_000
+LEFT_TO_OTHERS_FOR_MS = 1_000
+"""How long an instance puts off what only a newer one can read: that one is to fire it before it counts as missed."""
 
 
 def fire_due(
@@ -42,32 +45,28 @@ def fire_due(
     limit: int,
     rules: FireRules,
     definitions: Definitions,
+    tried: list[Tried],
     grab: Grab | None = None,
     expected: tuple[float, float] | None = None,
     term: Term | None = None,
 ) -> Program[Fired]:
-    """Fire up to ``limit`` due windows; see ``Firing.fire_due``."""
+    """Fire up to ``limit`` due windows; see ``Firing.fire_due``. Notes in ``tried`` what it has in hand."""
     if expected is not None and not expected[0] <= now <= expected[1]:
         return Fired(now=now, next_fire_at=now)
-    if term is None:
-        rows = yield query("due_cursors", now=now, limit=limit)
-    else:
-        leads, rows = yield group(
-            query("hold_term", role=LEADER, session=term.session, term=term.number),
-            query("due_cursors", now=now, limit=limit),
-        )
-        if not leads:
-            return Fired(now=now, deposed=True)
-    due = [(read_cursor(row), row[len(CURSOR)]) for row in rows]
+    due = yield from _take_due(now, limit, term)
+    if due is None:
+        return Fired(now=now, deposed=True)
+    tried[:] = [Tried(cursor.schedule_id, cursor.fire_at) for cursor, _ in due if cursor.fire_at is not None]
     if not due:
         (next_rows,) = yield group(query("next_fire"), last=True)
         # Nothing to lock although something is due: another instance holds it. Look again soon.
         return Fired(now=now, next_fire_at=next_rows[0][0], more=False)
     known, missing = definitions.look_up((cursor.schedule_id, cursor.revision) for cursor, _ in due)
+    heeding = [c.schedule_id for c, _ in due if _heeds(known.get((c.schedule_id, c.revision)))]
     calendars = definitions.calendars
     asked = calendars.ask(named_calendars(due, known) if calendars.used else ())
     answers = yield group(
-        batch("open_runs", {"schedule_id": [cursor.schedule_id for cursor, _ in due]}),
+        batch("open_runs", {"schedule_id": heeding}),
         read_revisions(missing),
         query("hold_session", session=grab.session if grab else None),
         query("governed_queues"),
@@ -93,6 +92,19 @@ def fire_due(
     return replace(fired, claims=[born_claimed(run, known) for run in tick.grabbed if run.id in tick.inserted])
 
 
+def _take_due(now: int, limit: int, term: Term | None) -> Program[list[tuple[Cursor, str]] | None]:
+    """Lock due cursors, and answer them with their tenants; None where the term is not the leader's present one."""
+    due = query("due_cursors", now=now, limit=limit)
+    if term is None:
+        rows = yield due
+    else:
+        held = query("hold_term", role=LEADER, session=term.session, term=term.number)
+        leads, rows = yield group(held, due)
+        if not leads:
+            return None
+    return [(read_cursor(row), row[len(CURSOR)]) for row in rows]
+
+
 def fire_held(now: int, cursor: Cursor, tenant: str, rules: FireRules, definitions: Definitions) -> Program[Fired]:
     """Fire what is due of one schedule whose cursor the caller has locked."""
     known = yield from definitions.load([(cursor.schedule_id, cursor.revision)])
@@ -104,11 +116,17 @@ def fire_held(now: int, cursor: Cursor, tenant: str, rules: FireRules, definitio
     return (yield from write_tick(tick, None, full=False))
 
 
-def set_aside_next(now: int, error: str) -> Program[None]:
-    """Put off the most overdue schedule, whose window the database itself refuses."""
-    rows = yield query("due_cursors", now=now, limit=1)
-    moved = [replace(read_cursor(row), fire_at=now + SET_ASIDE_FOR_MS, error=error) for row in rows]
-    yield batch("move_cursors", cursor_columns(moved))
+def _heeds(definition: Definition | DulyError | None) -> bool:
+    """Whether to read the open runs of a schedule; of one that is only being read, nobody knows."""
+    return not isinstance(definition, Definition) or heeds_open_runs(definition)
+
+
+def set_aside(now: int, tried: Tried, error: str) -> Program[bool]:
+    """Put off a schedule whose window the database itself refuses; see ``Firing.set_aside``."""
+    rows = yield query(
+        "set_aside", schedule_id=tried.schedule_id, fire_at=tried.fire_at, until=now + SET_ASIDE_FOR_MS, error=error
+    )
+    return bool(rows)
 
 
 class Tick:
@@ -158,8 +176,9 @@ class Tick:
             )
         except Exception as error:  # noqa: BLE001 - around a planner: one broken schedule never stops another
             text = f"{type(error).__name__}: {error}"
+            put_off = LEFT_TO_OTHERS_FOR_MS if isinstance(error, UnreadableDefinition) else SET_ASIDE_FOR_MS
             self.set_aside.append(SetAside(cursor.schedule_id, text))
-            self.cursors.append(replace(cursor, fire_at=self.now + SET_ASIDE_FOR_MS, error=text))
+            self.cursors.append(replace(cursor, fire_at=self.now + put_off, error=text))
             return
         self._take(planned, cursor, tenant)
 

@@ -46,6 +46,7 @@ from duly.testing.contract.electing import TestElecting  # noqa: E402
 from duly.testing.contract.events import TestEvents  # noqa: E402
 from duly.testing.contract.firing import TestFiring, TestGrabbing  # noqa: E402
 from duly.testing.contract.fixtures import access, clock, trial  # noqa: E402
+from duly.testing.contract.guarding import TestGuards  # noqa: E402
 from duly.testing.contract.keeping import TestExpiredPauses, TestPurging, TestUnknownJobs  # noqa: E402
 from duly.testing.contract.keys import TestKeys  # noqa: E402
 from duly.testing.contract.lanes import TestSingletons, TestUniques  # noqa: E402
@@ -104,6 +105,7 @@ __all__ = [
     "TestFiring",
     "TestGathering",
     "TestGrabbing",
+    "TestGuards",
     "TestKeys",
     "TestLeases",
     "TestListingQueues",

@@ -29,6 +29,10 @@ class Access(Protocol):
         """Make the stored definition of a schedule unreadable."""
         ...
 
+    async def rewind(self, schedule_id: str, window_at: int) -> None:
+        """Set the cursor of a schedule back, so that a window that it has dealt with is due once more."""
+        ...
+
     async def stop_firing(self, at: int | None) -> None:
         """Throw the switch that stops every fire since an instant, or with None let them go on."""
         ...

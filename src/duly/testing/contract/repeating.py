@@ -20,7 +20,7 @@ from duly.core.run import Completed, Failed, Outcome, RunStatus, Snoozed
 from duly.core.timing import Once
 from duly.store.dead import DeadRef, Redrive
 from duly.store.protocol import Store
-from duly.store.values import Report
+from duly.store.values import Report, Tried
 from duly.testing.contract.access import Access
 from duly.testing.contract.tables import Dump
 from duly.testing.contract.trial import LEASE_MS, Trial, deleted
@@ -68,6 +68,14 @@ async def fire_due(trial: Trial) -> Call:
     await trial.fire()
     trial.clock.move(minutes=10)
     return lambda store: store.fire_due(limit=100, rules=trial.rules)
+
+
+async def set_aside(trial: Trial) -> Call:
+    put = await trial.put()
+    trial.clock.move(minutes=1)
+    fire_at = (await trial.schedule(put)).cursor.fire_at
+    assert fire_at is not None
+    return lambda store: store.set_aside(Tried(put.id, fire_at), "no")
 
 
 async def enqueue(trial: Trial) -> Call:
@@ -294,6 +302,7 @@ _SCENES: list[Scene] = [
     *_SAME_ANSWER,
     delete,
     fire_due,
+    set_aside,
     trigger,
     settle,
     settle_deaths,
