@@ -71,6 +71,42 @@ MUTANTS = (
         (CONTRACT, ("tests/differential", "-k", "not postgres")),
     ),
     Mutant(
+        "ended-windows-forgotten",
+        "a window whose run has ended may fire again, if its cursor says so",
+        (
+            *_queries("sqlite", ("insert_runs",), "WHERE NOT EXISTS", "WHERE true OR NOT EXISTS"),
+            *_queries("postgres", ("insert_runs",), "WHERE NOT EXISTS", "WHERE true OR NOT EXISTS"),
+        ),
+        ((CONTRACT[0], "-k", "Guards and (sqlite-memory or postgres)"),),
+    ),
+    Mutant(
+        "blames-the-next",
+        "a schedule is put off for what the database refused, also one that has moved since",
+        (
+            *_queries("sqlite", ("set_aside",), " AND fire_at = :fire_at", ""),
+            *_queries("postgres", ("set_aside",), " AND fire_at = :fire_at::bigint", ""),
+        ),
+        ((CONTRACT[0], "-k", "(Guards or Repeating) and (sqlite-memory or postgres)"),),
+    ),
+    Mutant(
+        "deadlines-left-behind",
+        "after an attempt that ended before anybody looked, nobody watches for timeouts",
+        (
+            (
+                "src/duly/engine/deadlines.py",
+                "self._watching, self._next_look = None, math.inf",
+                "self._watching = None",
+            ),
+        ),
+        (("tests/engine/test_deadlines.py",),),
+    ),
+    Mutant(
+        "open-runs-unheeded",
+        "a fire looks at no open runs, whatever the policy says",
+        (("src/duly/core/rules/overlap.py", "return definition.has_width or", "return"),),
+        ((CONTRACT[0], "-k", "sqlite-memory and Overlap"), ("tests/core/rules/test_overlap.py",)),
+    ),
+    Mutant(
         "no-fence",
         "a settle is guarded by run and session only",
         _queries("sqlite", ("complete_runs", "finish_runs"), " AND r.fence = done.fence", "")
@@ -97,7 +133,12 @@ MUTANTS = (
         "the fence is looked at first and the write trusts that look",
         (
             *_queries("postgres", ("lock_runs",), "FOR UPDATE OF r", ""),
-            *_queries("postgres", ("finish_runs",), ")) IS TRUE", ")) IS NOT NULL"),
+            *_queries(
+                "postgres",
+                ("complete_runs", "finish_runs"),
+                "DELETE FROM duly_runs AS r\n    WHERE",
+                "DELETE FROM duly_runs AS held USING duly_runs AS r\n    WHERE held.id = r.id AND",
+            ),
             *_queries(
                 "postgres",
                 ("return_runs",),
@@ -723,7 +764,7 @@ MUTANTS = (
         (
             (
                 "src/duly/store/postgres/committing.py",
-                "self._lent.committing = all(map(is_good, results[:count]))",
+                "self._lent.committing = not any(map(_is_refused, results[:count]))",
                 "self._lent.committing = True",
             ),
         ),
