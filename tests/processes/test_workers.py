@@ -53,6 +53,25 @@ async def test_e1_a_frozen_worker_s_late_writes_are_refused_and_each_run_ends_on
     assert (done.status, done.instance) == (RunStatus.COMPLETED, "zombie")
 
 
+async def test_e1_a_worker_frozen_past_its_lease_ends_no_run_that_others_have_by_then(fleet: Fleet) -> None:
+    """The same with a lease that runs out by itself: what it then knows is its own affair, what it ends is nothing."""
+    await fleet.start_all("zombie", roles=["worker"])
+    async with fleet.client() as client:
+        runs = await client.runs.enqueue_many("nap", [{"seconds": 1.0, "first": 60.0}] * 5)
+        await until(lambda: len(fleet.ledger("start")) == 5, fleet, "the zombie to begin")
+        await fleet.freeze("zombie")
+        await fleet.start_all("a", "b", settings=STEADY)
+        await until(lambda: len(fleet.ledger("start")) == 10, fleet, "the runs to be taken over when the lease is out")
+        fleet.signal("zombie", signal.SIGCONT)
+        ended = await until(lambda: all_ended(client, runs), fleet, "every run to end")
+        await until(lambda: fleet.ledger("session lost"), fleet, "the zombie to notice")
+    newest = {line["run"]: line["fence"] for line in fleet.ledger("start") if line["instance"] != "zombie"}
+    for run in ended:
+        assert (run.status, run.attempt, run.fence) == (RunStatus.COMPLETED, 2, newest[run.id])
+        assert run.result == f"fence {newest[run.id]}", "the newer attempt's own result"
+    fleet.check_ledger()
+
+
 async def test_f01_a_killed_worker_s_runs_are_done_by_others_within_lease_and_poll(fleet: Fleet) -> None:
     await fleet.start_all("victim", roles=["worker"])
     async with fleet.client() as client:
