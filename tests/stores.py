@@ -24,7 +24,7 @@ from tests.databases import fresh_database, ready_file, with_database
 from tests.differential.model import Model
 from tests.store.postgres.making import PATIENT
 
-KINDS = ("model", "sqlite-memory", "sqlite-file", "postgres", "pgbouncer")
+KINDS = ("model", "sqlite-memory", "sqlite-file", "postgres", "postgres-wheel", "pgbouncer")
 """The stores; behind PgBouncer is the newer PostgreSQL of the wheel, so that both versions and both ways are tried."""
 UNREADABLE = '{"timing":{"kind":"lunar"}}'
 
@@ -305,13 +305,19 @@ def open_subject(
         case "sqlite-file":
             return file_subject(clock, ready_file(request.getfixturevalue("tmp_path")))
         case _:
-            name = {"postgres": "system_database", "pgbouncer": "pooled_database"}
+            name = {"postgres": "system_database", "postgres-wheel": "wheel_database", "pgbouncer": "pooled_database"}
             return postgres_subject(clock, request.getfixturevalue(name[kind]))
 
 
 @pytest.fixture(scope="session")
 def system_database(postgres_url: str) -> Iterator[PostgresDatabase]:
     with postgres_database(postgres_url) as database:
+        yield database
+
+
+@pytest.fixture(scope="session")
+def wheel_database(postgres_wheel_url: str) -> Iterator[PostgresDatabase]:
+    with postgres_database(postgres_wheel_url) as database:
         yield database
 
 

@@ -14,9 +14,10 @@ from tests.stores import (
     open_subject,
     pooled_database,
     system_database,
+    wheel_database,
 )
 
-__all__ = ["pooled_database", "system_database"]
+__all__ = ["pooled_database", "system_database", "wheel_database"]
 
 
 @pytest.fixture

@@ -14,8 +14,7 @@ from tests.engine.lab import Lab
 
 STORES = ("sqlite", "postgres")
 OF_THE_ENGINE = frozenset(
-    f"tests.engine.test_{name}"
-    for name in "auditor cancel deadlines janitor jumps queues ramp retries suspects worker".split()
+    f"tests.engine.test_{name}" for name in "auditor cancel deadlines janitor jumps queues ramp suspects worker".split()
 )
 """What these modules tell of is decided in the engine, over hours and days of a manual clock; that every store answers
 it alike is the contract's to show. The first test of each is on PostgreSQL too. Modules about leases, leaders, lost

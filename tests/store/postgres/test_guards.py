@@ -8,10 +8,15 @@ import pytest
 from duly.core.errors import SingletonQueueFull
 from duly.core.lane import Singleton, Unique
 from duly.core.policy import Retry
+from duly.core.rules import editing
+from duly.core.rules.editing import Change
 from duly.core.run import Completed, Failed, Outcome, Released
+from duly.core.schedule import Schedule
 from duly.store.sql import SqlStore
 from duly.store.values import Settlement
-from tests.store.postgres.making import ask, claim_all, completed, new_request, open_session
+from tests.store.postgres.making import RULES, SetClock, ask, claim_all, completed, new_request, open_session, put
+
+HOUR = 3_600_000
 
 WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
 
@@ -120,3 +125,41 @@ async def test_a_refusal_in_the_callers_transaction_leaves_the_key_free(store: S
         connection.commit()
     request = new_request(unique=unique)
     assert [run.id for run in await store.enqueue([request])] == [request.id]
+
+
+def pause(schedule: Schedule, now: int) -> Change:
+    return editing.pause(schedule, now, reason="leave", until=None, by="ann")
+
+
+async def test_a8_a_fire_leaves_alone_what_another_is_pausing(
+    store: SqlStore, clock: SetClock, fresh_postgres: str
+) -> None:
+    made = await put(store, "a")
+    clock.at += HOUR
+    with psycopg.connect(fresh_postgres) as pausing:
+        await store.change_schedule(made.id, pause, connection=pausing)
+        fired = await store.fire_due(limit=10, rules=RULES)
+        assert (fired.windows, fired.more) == (0, False), "neither fired nor waited for"
+        pausing.commit()
+    assert (await store.fire_due(limit=10, rules=RULES)).windows == 0
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly_runs") == [0]
+
+
+async def test_a8_a_pause_waits_for_the_fire_under_way_and_keeps_what_that_has_moved(
+    store: SqlStore, clock: SetClock, fresh_postgres: str
+) -> None:
+    made = await put(store, "a")
+    clock.at += HOUR
+    with psycopg.connect(fresh_postgres) as firing:
+        firing.execute(
+            "UPDATE duly_cursors SET window_at = next_window_at, next_window_at = next_window_at + 3600000,"
+            " fire_at = fire_at + 3600000, fired = 1, status = 'active'"
+        )
+        pausing = asyncio.create_task(store.change_schedule(made.id, pause))
+        await waits_for_a_lock(fresh_postgres, pausing)
+        assert not pausing.done()
+        firing.commit()
+    paused = await pausing
+    assert paused is not None
+    assert (paused.cursor.window_at, paused.cursor.fired) == (made.cursor.next_window_at, 1)
+    assert (paused.enabled, paused.cursor.fire_at) == (False, None)
