@@ -60,6 +60,9 @@ class Bars:
 def compare(bench: Bench) -> None:
     """Fill the report's comparisons."""
     bars = Bars(bench.report)
+    for question in ("next", "latest"):
+        bars.least("T", f"cron {question}, times cronsim", ("T", "duly/cron", question, "times_cronsim"), 8)
+        bars.least("T", f"cron {question}, the slowest expression", ("T", "duly/cron", question, "least"), 5)
     for kind in bench.options.stores:
         _bursts(bars, bench, kind)
         _steady(bars, kind)

@@ -11,7 +11,7 @@ from bench.bench import Bench
 from bench.lags import first_starts, lag_figures
 from bench.processes import ChildFailed
 
-SHOWN = ("per_s", "last_s", "p50_ms", "p99_ms", "missed", "doubled", "cpu_us", "server_cpu_us")
+SHOWN = ("per_s", "last_s", "p50_ms", "p99_ms", "missed", "doubled", "cpu_us", "server_cpu_us", "grown_mb")
 
 
 def run(bench: Bench) -> None:
@@ -74,4 +74,5 @@ def _figures(
         "doubled": max(again, rows - distinct),
         "cpu_us": 1e6 * sum(answer["cpu_s"] for answer in answers) / n,
         "server_cpu_us": 1e6 * max(answer["server_cpu_s"] for answer in answers) / n,
+        "grown_mb": max(answer["grown_mb"] for answer in answers),
     }

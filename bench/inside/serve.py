@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import resource
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -40,6 +41,7 @@ async def main(
         start = began if from_at is None else from_at
         if from_at is not None:
             await asyncio.sleep(max(0.0, from_at - 0.1 - time.time()))
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         before = cpu_seconds(os.getpid()), server_cpu_seconds(server_pid)
         late = time.time() > start and from_at is not None
         await _enough(notes, start, until, quiet, give_up)
@@ -53,6 +55,7 @@ async def main(
         "late": float(late),
         "cpu_s": after[0] - before[0],
         "server_cpu_s": after[1] - before[1],
+        "grown_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 - memory,
     }
 
 
