@@ -11,7 +11,10 @@ from .statements import T, Transaction
 
 
 class Driver(Protocol):
-    """Runs transactions. All answers are values; all failures are errors of ``duly.core.errors``."""
+    """Runs transactions. All answers are values; all failures are errors of ``duly.core.errors``.
+
+    A transaction may be tried more than once; what its program does beside its steps must bear that.
+    """
 
     name: str
     fires_at_once: int

@@ -24,7 +24,7 @@ The other two are what the clocks of two transactions may be apart: each may be 
 
 
 @dataclass(frozen=True, slots=True)
-class _Watch:
+class _Watching:
     """The row of ``duly_watch``."""
 
     since: int
@@ -74,13 +74,13 @@ def purge_events(now: int, keep_ms: int, most: int, limit: int) -> Program[int]:
     return len(rows)
 
 
-def _lock() -> Program[_Watch]:
+def _lock() -> Program[_Watching]:
     rows: Sequence[Row] = yield query("lock_watch")
     since, until, settled, last, gone, wanted = rows[0]
-    return _Watch(since, until, bool(settled), last, gone, wanted)
+    return _Watching(since, until, bool(settled), last, gone, wanted)
 
 
-def _write(row: _Watch) -> Program[None]:
+def _write(row: _Watching) -> Program[None]:
     yield query(
         "write_watch", since=row.since, until=row.until, settled=row.settled, last=row.last, gone=row.gone
     )  # fmt: skip
