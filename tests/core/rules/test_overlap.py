@@ -189,6 +189,12 @@ def test_a_redriven_run_waits_where_runs_must_not_overlap_and_cancels_nobody(ove
     assert admit_redriven(plain, [ready()], force=True).outside_lane
 
 
+def test_a_redriven_run_waits_too_where_no_window_could_wait_any_more() -> None:
+    narrow = define(overlap=Overlap.ALLOW, max_concurrent=1, max_queued=1)
+    assert admit_redriven(narrow, [claimed(), held()]) == Admission(hold=Hold.LANE)
+    assert admit_redriven(define(overlap=Overlap.ALLOW, max_concurrent=2), [claimed()]) == Admission()
+
+
 def test_a_redriven_run_stays_dead_behind_a_thousand_others() -> None:
     many = [held(f"{n:04}") for n in range(MOST_REDRIVEN)]
     assert admit_redriven(define(), many).refused

@@ -101,7 +101,7 @@ def admit_redriven(definition: Definition, open_runs: Sequence[OpenRun], force: 
     if force:
         return _FORCED
     admission = admit(definition, open_runs) if definition.overlap is Overlap.ALLOW else _HELD
-    if not open_runs or admission.hold is Hold.NONE:
+    if not open_runs or admission == _CLAIMABLE:
         return _CLAIMABLE
     return _HELD if len(open_runs) < MOST_REDRIVEN else _QUEUE_FULL
 

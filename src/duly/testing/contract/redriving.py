@@ -51,6 +51,18 @@ class TestRedrivingObeysOverlap:
         await worker.complete(first)
         assert (await worker.claim_one()).id == dead[2].id
 
+    async def test_a_redriven_run_keeps_to_max_concurrent_also_where_the_line_is_full(self, trial: Trial) -> None:
+        dead, *_ = await self._three_dead(trial, overlap=Overlap.ALLOW, max_concurrent=1, max_queued=1)
+        for _ in range(2):
+            trial.clock.move(minutes=1)
+            await trial.fire()
+        worker = await trial.worker()
+        running = await worker.claim_one()
+        assert (await redrive(trial, dead)).outcome is Done.DONE
+        assert await worker.claim() == []
+        await worker.complete(running)
+        assert (await worker.claim_one()).id == dead.id
+
     async def test_a_forced_redrive_waits_for_nobody(self, trial: Trial) -> None:
         dead = await self._three_dead(trial)
         await trial.store.redrive([Redrive(dead=DeadRef(run.id), force=True) for run in dead])
