@@ -154,8 +154,8 @@ class DeadModel:
         return answers
 
     async def redrive(self, requests: Sequence[Redrive]) -> list[Handled]:
-        order = sorted(range(len(requests)), key=lambda place: requests[place].dead.run_id)
         before = dict(self.history)
+        order = sorted(range(len(requests)), key=lambda place: _age(before.get(requests[place].dead.run_id)))
         answers = {place: self._redrive(requests[place], before) for place in order}
         revived = {
             answers[place].run_id
@@ -284,3 +284,9 @@ class DeadModel:
                 payload=on_dead_payload(claim, attempt=attempt, reason=reason, error=error, died_at=now),
             )
         )
+
+
+def _age(dead: Any) -> tuple[int, str]:
+    if dead is None:
+        return 0, ""
+    return (dead.finished_at if dead.window_at is None else dead.window_at), dead.id

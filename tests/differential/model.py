@@ -1273,7 +1273,14 @@ class Model(
 
     def _open_runs(self, schedule_id: str) -> list[OpenRun]:
         return [
-            OpenRun(run.id, run.hold, run.claimed_by is not None, run.cancel_at is not None, run.kind == "backfill")
+            OpenRun(
+                run.id,
+                run.hold,
+                run.claimed_by is not None,
+                run.cancel_at is not None,
+                run.fired_at if run.window_at is None else run.window_at,
+                run.kind == "backfill",
+            )
             for run in self._open_rows(schedule_id)
         ]
 

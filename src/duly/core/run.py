@@ -75,12 +75,16 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OpenRun:
-    """What overlap needs to know of a run that has not ended."""
+    """What overlap needs to know of a run that has not ended.
+
+    ``window_at`` (epoch ms) is its place among the others: the id may be one that a caller chose, and says nothing.
+    """
 
     id: str
     hold: int
     claimed: bool
     cancel_requested: bool
+    window_at: int
     backfill: bool = False
 
 

@@ -38,16 +38,16 @@ def fire(cursor: Cursor, definition: Definition, now: int, *open_runs: OpenRun, 
     return plan(cursor, definition, open_runs, now=now, **{"rules": RULES} | options)
 
 
-def claimed(run_id: str = "running", cancel_requested: bool = False) -> OpenRun:
-    return OpenRun(run_id, Hold.NONE, claimed=True, cancel_requested=cancel_requested)
+def claimed(run_id: str = "running", cancel_requested: bool = False, window_at: int = T0) -> OpenRun:
+    return OpenRun(run_id, Hold.NONE, True, cancel_requested, window_at)
 
 
-def ready(run_id: str = "ready") -> OpenRun:
-    return OpenRun(run_id, Hold.NONE, claimed=False, cancel_requested=False)
+def ready(run_id: str = "ready", window_at: int = T0) -> OpenRun:
+    return OpenRun(run_id, Hold.NONE, False, False, window_at)
 
 
-def held(run_id: str = "held") -> OpenRun:
-    return OpenRun(run_id, Hold.LANE, claimed=False, cancel_requested=False)
+def held(run_id: str = "held", window_at: int = T0, **fields: Any) -> OpenRun:
+    return OpenRun(run_id, Hold.LANE, False, False, window_at, **fields)
 
 
 def windows_of(made: Plan) -> list[int]:

@@ -77,7 +77,7 @@ class World:
             assert run.window_at is not None
             assert run.window_at <= run.due_at <= now
             assert run.id not in self.open_runs
-            self.open_runs[run.id] = OpenRun(run.id, run.hold, claimed=False, cancel_requested=False)
+            self.open_runs[run.id] = OpenRun(run.id, run.hold, False, False, run.window_at)
             self.fired.append(run.window_at)
         for row in made.skips:
             covered = list(self.definition.timing.between_ms(row.since - 1, row.window_at))

@@ -41,7 +41,7 @@ def test_d1_every_window_inside_a_run_is_recorded_as_skipped_and_the_next_one_ru
 
 
 @pytest.mark.parametrize(
-    "blocker", [ready(), held(), claimed(), OpenRun("suspended", Hold.SIGNAL, claimed=False, cancel_requested=False)]
+    "blocker", [ready(), held(), claimed(), OpenRun("suspended", Hold.SIGNAL, False, False, T0)]
 )
 def test_d2_any_run_that_has_not_ended_counts_as_running(blocker):
     assert not fire(cursor_at(T0), define(), T0, blocker).runs
@@ -75,8 +75,7 @@ def test_d3_the_first_of_a_queue_goes_at_once_and_the_others_wait_in_order():
 @pytest.mark.parametrize("late", [0, 5 * SECOND, 5 * MINUTE])
 def test_only_where_open_runs_are_heeded_they_change_a_plan(overlap, missed, max_concurrent, late):
     definition = define(EVERY_SECOND, overlap=overlap, max_concurrent=max_concurrent, catch_up=CatchUp(missed))
-    backfill = OpenRun("b", Hold.LANE, claimed=False, cancel_requested=False, backfill=True)
-    crowd = [claimed("c"), ready("r"), held("h"), held("i"), backfill]
+    crowd = [claimed("c"), ready("r"), held("h"), held("i"), held("b", backfill=True)]
     alone, among = (fire(cursor_at(T0), definition, T0 + late, *others) for others in ((), crowd))
     assert among == alone or heeds_open_runs(definition)
     assert heeds_open_runs(definition) or (overlap is Overlap.ALLOW and max_concurrent is None)
@@ -172,7 +171,11 @@ def test_d6_a_manual_run_under_cancel_previous_makes_way_for_itself():
         ({"overlap": Overlap.QUEUE}, [], []),
         ({"overlap": Overlap.CANCEL_PREVIOUS}, [held("b")], ["b"]),
         ({"overlap": Overlap.ALLOW, "max_concurrent": 3}, [held("c"), claimed("a"), held("d"), held("b")], ["b", "c"]),
+        ({"overlap": Overlap.QUEUE}, [held("a", T0 + 2), held("b", T0 + 1), held("c", T0 + 3)], ["b"]),
+        ({"overlap": Overlap.QUEUE}, [held("a", backfill=True), held("b", T0 + 1)], ["b"]),
         ({"catch_up": CatchUp(Missed.ALL)}, [held("a"), held("b")], ["a"]),
+        ({"overlap": Overlap.ALLOW}, [held("a", T0), claimed("b", window_at=T0 - 1)], []),
+        ({"overlap": Overlap.ALLOW}, [held("b", T0), claimed("a", window_at=T0 + 1)], ["b"]),
         ({}, [held("left over from another policy")], ["left over from another policy"]),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from duly.core.rules.missed import Dropped
 from duly.core.rules.overlap import Admission, admit, in_lane
@@ -53,7 +54,7 @@ class Draft:
         self._dealt = window
         run = self._insert(window, fire_instant(self.definition, window), Hold.LANE if self._open else Hold.NONE)
         # To the windows after it, it looks like a run that is on and being stopped: wait for it, cancel it not.
-        self._open.append(OpenRun(run.id, run.hold, claimed=True, cancel_requested=True))
+        self._open.append(OpenRun(run.id, run.hold, claimed=True, cancel_requested=True, window_at=window))
 
     def offer(self, window: int, due_at: int) -> None:
         """Fire a window if the overlap policy lets it, else skip it."""
@@ -65,7 +66,7 @@ class Draft:
         if admission.cancel_waiting or admission.cancel_running:
             self._cancel(admission)
         run = self._insert(window, due_at, admission.hold)
-        self._open.append(OpenRun(run.id, run.hold, claimed=False, cancel_requested=False))
+        self._open.append(OpenRun(run.id, run.hold, claimed=False, cancel_requested=False, window_at=window))
 
     def close(self, windows: Windows) -> Plan:
         """The plan; ``windows`` are those that the draft was made from."""
@@ -124,11 +125,11 @@ class Draft:
                 self._skip(unborn.window_at, Reason.SUPERSEDED)
         self._cancel_running += admission.cancel_running
         backfill = [run for run in self._open if run.backfill]
-        left = [OpenRun(run.id, run.hold, True, True) for run in self._open if run.claimed and not run.backfill]
+        left = [replace(run, cancel_requested=True) for run in self._open if run.claimed and not run.backfill]
         if left and not in_lane(left + backfill):
             # Only missed windows of this plan wait here, and what they waited for was cancelled: the oldest may go.
             self._born[left[0].id].hold = Hold.NONE
-            left[0] = OpenRun(left[0].id, Hold.NONE, True, True)
+            left[0] = replace(left[0], hold=Hold.NONE)
         self._open = left + backfill
 
     def _skip(self, window: int, reason: Reason) -> None:

@@ -116,20 +116,25 @@ def lane_release(definition: Definition, open_runs: Sequence[OpenRun]) -> list[s
 
     ``open_runs`` are the schedule's runs that are open after a run has ended, also one outside the lane.
     """
-    # A backfill can wait: regular windows go before it.
-    held = [run.id for run in sorted(open_runs, key=_turn) if run.hold == Hold.LANE]
+    held = [run for run in open_runs if run.hold == Hold.LANE]
     if not held:
         return []
     in_the_way = open_runs
     if definition.overlap is Overlap.ALLOW and definition.max_concurrent is None:
         # Newer runs wait for nobody and never stop coming: only what is older can be waited for.
-        in_the_way = [run for run in open_runs if run.id < min(held)]
-    free = definition.lane_width - in_lane(in_the_way)
-    return held[:free] if free > 0 else []
+        oldest = min(map(_place, held))
+        in_the_way = [run for run in open_runs if _place(run) < oldest]
+    free = max(0, definition.lane_width - in_lane(in_the_way))
+    return [run.id for run in sorted(held, key=_turn)[:free]]
 
 
-def _turn(run: OpenRun) -> tuple[bool, str]:
-    return run.backfill, run.id
+def _turn(run: OpenRun) -> tuple[bool, tuple[int, str]]:
+    # A backfill can wait: regular windows go before it.
+    return run.backfill, _place(run)
+
+
+def _place(run: OpenRun) -> tuple[int, str]:
+    return run.window_at, run.id
 
 
 def _after_cancelling(open_runs: Sequence[OpenRun]) -> Admission:

@@ -56,6 +56,10 @@ class _Dead(NamedTuple):
     reason: str | None
     lane: str | None
 
+    @property
+    def scheduled_at(self) -> int:
+        return self.finished_at if self.window_at is None else self.window_at
+
 
 def read_attempts(run_id: str) -> Program[list[AttemptRecord]]:
     rows = yield owned("read_attempts", id=run_id)
@@ -129,7 +133,8 @@ def redrive(now: int, requests: Sequence[Redrive], definitions: Definitions) -> 
     lines = yield from rejoin({run.lane for run in found.values() if run.lane is not None})
     batch_ = _Batch(now, cursors, known, (yield from open_runs_of(sorted(cursors))), lines)
     answers: dict[int, Handled] = {}
-    for place in sorted(range(len(requests)), key=lambda at: requests[at].dead.run_id):
+    age = {run.id: (run.scheduled_at, run.id) for run in found.values()}
+    for place in sorted(range(len(requests)), key=lambda at: age.get(requests[at].dead.run_id, (0, ""))):
         request = requests[place]
         ref, run = request.dead, found.get(request.dead.run_id)
         past = redriven.setdefault(ref.run_id, {})
@@ -252,7 +257,7 @@ class _Batch:
         admission = admit_redriven(definition, open_runs, force)
         if admission.refused:
             return admission, None
-        open_runs.append(OpenRun(goes_as, int(admission.hold), claimed=False, cancel_requested=False))
+        open_runs.append(OpenRun(goes_as, int(admission.hold), False, False, run.scheduled_at))
         overlaps = definition.overlap is Overlap.ALLOW and definition.max_concurrent is None
         return admission, None if overlaps or admission.outside_lane else run.schedule_id
 

@@ -329,6 +329,22 @@ class TestTriggering:
         await tick(trial)
         assert (await trial.trigger(put)).run.hold == Hold.LANE
 
+    async def test_triggers_wait_in_the_order_in_which_they_came_whatever_their_ids(self, trial: Trial) -> None:
+        put = await trial.put(overlap=Overlap.QUEUE, max_queued=9)
+        ids = [f"{digit}0000000-0000-4000-8000-000000000001" for digit in "5f3a1"]
+        for run_id in ids:
+            trial.clock.move(milliseconds=1)
+            await trial.trigger(put, run_id=run_id)
+        await tick(trial)
+        worker = await trial.worker()
+        went: list[str] = []
+        while claims := await worker.claim():
+            (claim,) = claims
+            went.append(claim.id)
+            await worker.complete(claim)
+        (window,) = [run.id for run in await trial.runs(put) if run.kind == "window"]
+        assert went == [*ids, window]
+
     async def test_an_unknown_schedule_cannot_be_triggered(self, trial: Trial) -> None:
         for ref in ("unknown", trial.id()):
             triggered = await trial.store.trigger(ref, run_id=trial.id(), payload=None, force=False, rules=trial.rules)

@@ -38,6 +38,22 @@ class TestRedrivingObeysOverlap:
         assert went == [run.id for run in dead]
         assert [(await trial.run(run)).status for run in dead] == ["completed", "failed", "completed"]
 
+    async def test_redriven_runs_go_oldest_first_whatever_their_ids(self, trial: Trial) -> None:
+        put = await trial.put()
+        worker = await trial.worker()
+        ids = [f"{digit}0000000-0000-4000-8000-000000000001" for digit in "5f1"]
+        for run_id in ids:
+            trial.clock.move(milliseconds=1)
+            await trial.trigger(put, run_id=run_id)
+            await worker.fail(await worker.claim_one(), fatal=True)
+        await trial.store.redrive([Redrive(dead=DeadRef(run_id)) for run_id in sorted(ids)])
+        went = []
+        for _ in ids:
+            claim = await worker.claim_one()
+            went.append(claim.id)
+            await worker.complete(claim)
+        assert went == ids
+
     async def test_redriven_runs_that_may_overlap_go_at_once(self, trial: Trial) -> None:
         dead = await self._three_dead(trial, overlap=Overlap.ALLOW)
         await trial.store.redrive([Redrive(dead=DeadRef(run.id)) for run in dead])

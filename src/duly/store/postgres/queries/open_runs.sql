@@ -1,5 +1,5 @@
 SELECT r.schedule_id::text, r.id::text, r.hold, r.claimed_by IS NOT NULL, r.cancel_at IS NOT NULL,
-    r.kind = 'backfill'
+    coalesce(r.window_at, r.fired_at), r.kind = 'backfill'
 FROM duly_runs AS r
 WHERE r.schedule_id = ANY (:schedule_id::uuid[])
 ORDER BY r.id
