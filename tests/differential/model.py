@@ -682,6 +682,8 @@ class Model(
                 self._end(self.runs[id], now, RunStatus.CANCELLED, Reason.SUPERSEDED)
             for id in planned.cancel_running:
                 self.runs[id].cancel_at = self.runs[id].cancel_at or now
+            for id in planned.release:
+                self.runs[id].hold = 0
             cancels += len(planned.cancel_running)
             inserted = [run for run in planned.runs if self._insert(run)]
             for run in inserted:
@@ -812,13 +814,15 @@ class Model(
         if check is not None:
             check(schedule)
         definition = schedule.definition
-        admission = admit_manual(definition, self._open_runs(schedule.id), force)
+        admission = admit_manual(definition, self._open_runs(schedule.id), rules.grace_ms, force)
         if admission.refused:
             raise RunActive("a run has not ended", schedule_id=schedule.id)
         for id in admission.cancel_waiting:
             self._end(self.runs[id], now, RunStatus.CANCELLED, Reason.SUPERSEDED)
         for id in admission.cancel_running:
             self.runs[id].cancel_at = self.runs[id].cancel_at or now
+        for id in admission.release:
+            self.runs[id].hold = 0
         self._insert(
             NewRun(
                 id=run_id,
@@ -1278,8 +1282,10 @@ class Model(
                 run.hold,
                 run.claimed_by is not None,
                 run.cancel_at is not None,
+                run.kind,
                 run.fired_at if run.window_at is None else run.window_at,
-                run.kind == "backfill",
+                run.due_at,
+                run.fired_at,
             )
             for run in self._open_rows(schedule_id)
         ]

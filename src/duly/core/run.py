@@ -77,15 +77,22 @@ class Reason(StrEnum):
 class OpenRun:
     """What overlap needs to know of a run that has not ended.
 
-    ``window_at`` (epoch ms) is its place among the others: the id may be one that a caller chose, and says nothing.
+    ``window_at`` is its place among the others: the id may be one that a caller chose, and says nothing. Instants in
+    epoch ms.
     """
 
     id: str
     hold: int
     claimed: bool
     cancel_requested: bool
+    kind: str
     window_at: int
-    backfill: bool = False
+    due_at: int
+    fired_at: int
+
+    @property
+    def backfill(self) -> bool:
+        return self.kind == RunKind.BACKFILL
 
 
 @dataclass(slots=True, kw_only=True)
@@ -118,6 +125,11 @@ class NewRun:
     started_at: int | None = None
     deadline_at: int | None = None
     fair_key: str | None = None
+
+    def opened(self) -> OpenRun:
+        """What overlap sees of it once it is there."""
+        window_at = self.fired_at if self.window_at is None else self.window_at
+        return OpenRun(self.id, self.hold, False, False, self.kind, window_at, self.due_at, self.fired_at)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -244,7 +244,7 @@ def cursor_columns(cursors: Sequence[Cursor]) -> dict[str, Sequence[Any]]:
 
 def read_open_run(row: Row) -> OpenRun:
     """A row of ``open_runs``, without its schedule."""
-    return OpenRun(row[1], row[2], bool(row[3]), bool(row[4]), row[5], bool(row[6]))
+    return OpenRun(row[1], row[2], bool(row[3]), bool(row[4]), *row[5:])
 
 
 _STATUS = {status.value: status for status in ScheduleStatus}

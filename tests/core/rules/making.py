@@ -7,7 +7,7 @@ from typing import Any
 
 from duly.core.instants import to_ms
 from duly.core.rules.firing import FireRules, Plan, first_cursor, plan
-from duly.core.run import Hold, OpenRun
+from duly.core.run import Hold, OpenRun, RunKind
 from duly.core.schedule import Cursor, Definition, Facts, Schedule, Target, TargetKind
 from duly.core.timing import Cron, Every
 
@@ -38,16 +38,22 @@ def fire(cursor: Cursor, definition: Definition, now: int, *open_runs: OpenRun, 
     return plan(cursor, definition, open_runs, now=now, **{"rules": RULES} | options)
 
 
-def claimed(run_id: str = "running", cancel_requested: bool = False, window_at: int = T0) -> OpenRun:
-    return OpenRun(run_id, Hold.NONE, True, cancel_requested, window_at)
+def open_run(run_id: str, window_at: int = T0, **fields: Any) -> OpenRun:
+    """A run that was fired on time and waits to be claimed, unless the fields say otherwise."""
+    plain: dict[str, Any] = {"hold": Hold.NONE, "claimed": False, "cancel_requested": False, "kind": RunKind.WINDOW}
+    return OpenRun(run_id, window_at=window_at, **plain | {"due_at": window_at, "fired_at": window_at} | fields)
 
 
-def ready(run_id: str = "ready", window_at: int = T0) -> OpenRun:
-    return OpenRun(run_id, Hold.NONE, False, False, window_at)
+def claimed(run_id: str = "running", cancel_requested: bool = False, **fields: Any) -> OpenRun:
+    return open_run(run_id, claimed=True, cancel_requested=cancel_requested, **fields)
+
+
+def ready(run_id: str = "ready") -> OpenRun:
+    return open_run(run_id)
 
 
 def held(run_id: str = "held", window_at: int = T0, **fields: Any) -> OpenRun:
-    return OpenRun(run_id, Hold.LANE, False, False, window_at, **fields)
+    return open_run(run_id, window_at, hold=Hold.LANE, **fields)
 
 
 def windows_of(made: Plan) -> list[int]:

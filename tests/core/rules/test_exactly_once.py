@@ -68,16 +68,22 @@ class World:
             exclusions=self.exclusions,
         )
         assert len(made.runs) <= budget
+        if self.definition.catch_up.policy is Missed.ALL:
+            for run_id in (*made.cancel_waiting, *made.cancel_running):
+                assert self.open_runs[run_id].fired_at - self.open_runs[run_id].due_at < FireRules().grace_ms
         for run_id in made.cancel_waiting:
             assert not self.open_runs.pop(run_id).claimed
         for run_id in made.cancel_running:
             assert self.open_runs[run_id].claimed
             self.open_runs[run_id] = replace(self.open_runs[run_id], cancel_requested=True)
+        for run_id in made.release:
+            assert self.open_runs[run_id].hold == Hold.LANE
+            self.open_runs[run_id] = replace(self.open_runs[run_id], hold=Hold.NONE)
         for run in made.runs:
             assert run.window_at is not None
             assert run.window_at <= run.due_at <= now
             assert run.id not in self.open_runs
-            self.open_runs[run.id] = OpenRun(run.id, run.hold, False, False, run.window_at)
+            self.open_runs[run.id] = run.opened()
             self.fired.append(run.window_at)
         for row in made.skips:
             covered = list(self.definition.timing.between_ms(row.since - 1, row.window_at))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from duly.core.policy import CatchUp, Missed, Overlap
@@ -13,10 +16,13 @@ from duly.core.rules.overlap import (
     heeds_open_runs,
     lane_release,
 )
-from duly.core.run import Hold, OpenRun, Reason
+from duly.core.run import Hold, Reason, RunKind
+from duly.core.timing import Cron, Jitter
 from tests.core.rules.making import (
     EVERY_SECOND,
+    HOUR,
     MINUTE,
+    RULES,
     SECOND,
     T0,
     claimed,
@@ -24,6 +30,7 @@ from tests.core.rules.making import (
     define,
     fire,
     held,
+    open_run,
     ready,
     skips_of,
     windows_of,
@@ -40,9 +47,7 @@ def test_d1_every_window_inside_a_run_is_recorded_as_skipped_and_the_next_one_ru
     assert windows_of(fire(made.cursor, definition, T0 + 3 * MINUTE)) == [T0 + 3 * MINUTE]
 
 
-@pytest.mark.parametrize(
-    "blocker", [ready(), held(), claimed(), OpenRun("suspended", Hold.SIGNAL, False, False, T0)]
-)
+@pytest.mark.parametrize("blocker", [ready(), held(), claimed(), open_run("suspended", hold=Hold.SIGNAL)])
 def test_d2_any_run_that_has_not_ended_counts_as_running(blocker):
     assert not fire(cursor_at(T0), define(), T0, blocker).runs
 
@@ -75,7 +80,7 @@ def test_d3_the_first_of_a_queue_goes_at_once_and_the_others_wait_in_order():
 @pytest.mark.parametrize("late", [0, 5 * SECOND, 5 * MINUTE])
 def test_only_where_open_runs_are_heeded_they_change_a_plan(overlap, missed, max_concurrent, late):
     definition = define(EVERY_SECOND, overlap=overlap, max_concurrent=max_concurrent, catch_up=CatchUp(missed))
-    crowd = [claimed("c"), ready("r"), held("h"), held("i"), held("b", backfill=True)]
+    crowd = [claimed("c"), ready("r"), held("h"), held("i"), held("b", kind=RunKind.BACKFILL)]
     alone, among = (fire(cursor_at(T0), definition, T0 + late, *others) for others in ((), crowd))
     assert among == alone or heeds_open_runs(definition)
     assert heeds_open_runs(definition) or (overlap is Overlap.ALLOW and max_concurrent is None)
@@ -85,6 +90,7 @@ def test_a_schedule_that_allows_any_overlap_heeds_no_open_runs():
     assert not heeds_open_runs(define(overlap=Overlap.ALLOW))
 
 
+GRACE_MS = RULES.grace_ms
 CANCEL = define(overlap=Overlap.CANCEL_PREVIOUS)
 
 
@@ -146,19 +152,21 @@ def test_d5_allow_holds_no_more_than_max_queued():
     ],
 )
 def test_d6_a_manual_run_obeys_the_overlap_policy(fields, open_runs, refused, hold):
-    admission = admit_manual(define(**fields), open_runs)
+    admission = admit_manual(define(**fields), open_runs, GRACE_MS)
     assert (admission.refused, admission.hold, admission.outside_lane) == (refused, hold, False)
 
 
 @pytest.mark.parametrize("overlap", list(Overlap))
 def test_d6_a_forced_run_waits_for_nobody_and_stops_nobody(overlap):
-    admission = admit_manual(define(overlap=overlap), [claimed(), held()], force=True)
+    admission = admit_manual(define(overlap=overlap), [claimed(), held()], GRACE_MS, force=True)
     assert (admission.refused, admission.hold, admission.outside_lane) == (None, Hold.NONE, True)
     assert (admission.cancel_running, admission.cancel_waiting) == ((), ())
 
 
 def test_d6_a_manual_run_under_cancel_previous_makes_way_for_itself():
-    admission = admit_manual(CANCEL, [claimed("a"), claimed("b", cancel_requested=True), held("c"), ready("d")])
+    admission = admit_manual(
+        CANCEL, [claimed("a"), claimed("b", cancel_requested=True), held("c"), ready("d")], GRACE_MS
+    )
     assert (admission.cancel_running, admission.cancel_waiting) == (("a",), ("c", "d"))
 
 
@@ -172,7 +180,7 @@ def test_d6_a_manual_run_under_cancel_previous_makes_way_for_itself():
         ({"overlap": Overlap.CANCEL_PREVIOUS}, [held("b")], ["b"]),
         ({"overlap": Overlap.ALLOW, "max_concurrent": 3}, [held("c"), claimed("a"), held("d"), held("b")], ["b", "c"]),
         ({"overlap": Overlap.QUEUE}, [held("a", T0 + 2), held("b", T0 + 1), held("c", T0 + 3)], ["b"]),
-        ({"overlap": Overlap.QUEUE}, [held("a", backfill=True), held("b", T0 + 1)], ["b"]),
+        ({"overlap": Overlap.QUEUE}, [held("a", kind=RunKind.BACKFILL), held("b", T0 + 1)], ["b"]),
         ({"catch_up": CatchUp(Missed.ALL)}, [held("a"), held("b")], ["a"]),
         ({"overlap": Overlap.ALLOW}, [held("a", T0), claimed("b", window_at=T0 - 1)], []),
         ({"overlap": Overlap.ALLOW}, [held("b", T0), claimed("a", window_at=T0 + 1)], ["b"]),
@@ -203,3 +211,47 @@ def test_a_redriven_run_stays_dead_behind_a_thousand_others() -> None:
     assert admit_redriven(define(), many).refused
     assert not admit_redriven(define(), many[1:]).refused
     assert not admit_redriven(define(overlap=Overlap.ALLOW), many).refused
+
+
+IN_LINE = define(overlap=Overlap.CANCEL_PREVIOUS, catch_up=CatchUp(Missed.ALL))
+LATE: dict[str, Any] = {"fired_at": T0 + 5 * MINUTE}
+
+
+def test_nobody_cancels_a_missed_window_that_runs_or_waits_in_line():
+    line = [claimed("a", **LATE), held("b", T0 + MINUTE, **LATE), held("live", T0 + 5 * MINUTE)]
+    admission = admit_manual(IN_LINE, line, GRACE_MS)
+    assert admission == Admission(hold=Hold.LANE, cancel_waiting=("live",))
+    made = fire(cursor_at(T0 + 6 * MINUTE), IN_LINE, T0 + 6 * MINUTE, *line)
+    assert (made.cancel_running, made.cancel_waiting, made.release) == ([], ["live"], ())
+    assert [run.hold for run in made.runs] == [Hold.LANE]
+
+
+def test_a_missed_window_that_is_tried_again_stays_in_line():
+    retried = {"due_at": T0 + HOUR, **LATE}
+    assert not admit_manual(IN_LINE, [open_run("a", **retried)], GRACE_MS).cancel_waiting
+    jittered = replace(IN_LINE, timing=Cron("0 * * * *"), jitter=Jitter(5 * MINUTE - SECOND, 5 * MINUTE))
+    assert admit_manual(jittered, [open_run("a", **retried)], GRACE_MS).cancel_waiting == ("a",), "it was on time"
+
+
+@pytest.mark.parametrize(
+    "definition, run",
+    [
+        (CANCEL, open_run("a", **LATE)),
+        (IN_LINE, open_run("a", fired_at=T0 + GRACE_MS - 1)),
+        (IN_LINE, open_run("a", due_at=T0 + 5 * MINUTE, **LATE)),
+        (IN_LINE, open_run("a", kind=RunKind.MANUAL, **LATE)),
+    ],
+    ids=["another policy", "due", "made due on purpose", "manual"],
+)
+def test_only_a_missed_window_under_all_stays_in_line(definition, run):
+    assert admit_manual(definition, [run], GRACE_MS).cancel_waiting == ("a",)
+
+
+def test_the_line_moves_up_when_what_it_waited_for_is_cancelled():
+    line = [ready("live"), held("b", T0 + MINUTE, **LATE), held("c", T0 + 2 * MINUTE, **LATE)]
+    admission = admit_manual(IN_LINE, line, GRACE_MS)
+    assert admission == Admission(hold=Hold.LANE, cancel_waiting=("live",), release=("b",))
+    made = fire(cursor_at(T0 + 6 * MINUTE), IN_LINE, T0 + 6 * MINUTE, *line)
+    assert (made.cancel_waiting, made.release, made.runs[0].hold) == (["live"], ("b",), Hold.LANE)
+    backfill = claimed("x", kind=RunKind.BACKFILL)
+    assert admit_manual(IN_LINE, [*line, backfill], GRACE_MS).release == ()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from duly.core.rules.missed import Dropped
-from duly.core.rules.overlap import Admission, admit, in_lane
+from duly.core.rules.overlap import Admission, admit
 from duly.core.rules.plans import FireRules, Plan, moved, new_run, skipped_row, unmoved
 from duly.core.rules.windows import Windows, fire_instant, within_end
 from duly.core.run import Hold, NewRun, OpenRun, Reason
@@ -36,6 +36,7 @@ class Draft:
         self._dropped: list[Dropped] = []
         self._cancel_running: list[str] = []
         self._cancel_waiting: list[str] = []
+        self._release: list[str] = []
         self._dealt: int | None = None
 
     @property
@@ -52,21 +53,18 @@ class Draft:
     def fire_in_line(self, window: int) -> None:
         """Fire a missed window behind everything that is open, whatever the overlap policy."""
         self._dealt = window
-        run = self._insert(window, fire_instant(self.definition, window), Hold.LANE if self._open else Hold.NONE)
-        # To the windows after it, it looks like a run that is on and being stopped: wait for it, cancel it not.
-        self._open.append(OpenRun(run.id, run.hold, claimed=True, cancel_requested=True, window_at=window))
+        self._insert(window, fire_instant(self.definition, window), Hold.LANE if self._open else Hold.NONE)
 
     def offer(self, window: int, due_at: int) -> None:
         """Fire a window if the overlap policy lets it, else skip it."""
         self._dealt = window
-        admission = admit(self.definition, self._open)
+        admission = admit(self.definition, self._open, self.rules.grace_ms)
         if admission.refused is not None:
             self._skip(window, admission.refused)
             return
         if admission.cancel_waiting or admission.cancel_running:
             self._cancel(admission)
-        run = self._insert(window, due_at, admission.hold)
-        self._open.append(OpenRun(run.id, run.hold, claimed=False, cancel_requested=False, window_at=window))
+        self._insert(window, due_at, admission.hold)
 
     def close(self, windows: Windows) -> Plan:
         """The plan; ``windows`` are those that the draft was made from."""
@@ -89,6 +87,7 @@ class Draft:
             [skipped_row(cursor, self.definition, dropped, self.now) for dropped in self._dropped],
             self._cancel_running,
             self._cancel_waiting,
+            tuple(self._release),
         )
 
     def _next(self, windows: Windows) -> tuple[int | None, bool]:
@@ -110,13 +109,14 @@ class Draft:
         window = windows.following(self._dealt)
         return window, window is None
 
-    def _insert(self, window: int, due_at: int, hold: Hold) -> NewRun:
+    def _insert(self, window: int, due_at: int, hold: Hold) -> None:
         run = new_run(self.cursor, self.definition, window, due_at, hold, self.now, self.rules, self._tenant)
         self._born[run.id] = run
-        return run
+        self._open.append(run.opened())
 
     def _cancel(self, admission: Admission) -> None:
-        """Make way: what is open and unclaimed ends, what is claimed is asked to, what is unborn stays so."""
+        """Make way: what is open and unclaimed ends, what is claimed is asked to, what is unborn stays so, and the
+        missed windows that waited for what ends move up."""
         for run_id in admission.cancel_waiting:
             unborn = self._born.pop(run_id, None)
             if unborn is None:
@@ -124,13 +124,20 @@ class Draft:
             elif unborn.window_at is not None:
                 self._skip(unborn.window_at, Reason.SUPERSEDED)
         self._cancel_running += admission.cancel_running
-        backfill = [run for run in self._open if run.backfill]
-        left = [replace(run, cancel_requested=True) for run in self._open if run.claimed and not run.backfill]
-        if left and not in_lane(left + backfill):
-            # Only missed windows of this plan wait here, and what they waited for was cancelled: the oldest may go.
-            self._born[left[0].id].hold = Hold.NONE
-            left[0] = replace(left[0], hold=Hold.NONE)
-        self._open = left + backfill
+        for run_id in admission.release:
+            if run_id in self._born:
+                self._born[run_id].hold = Hold.NONE
+            else:
+                self._release.append(run_id)
+        self._open = [
+            replace(
+                run,
+                hold=Hold.NONE if run.id in admission.release else run.hold,
+                cancel_requested=run.cancel_requested or run.id in admission.cancel_running,
+            )
+            for run in self._open
+            if run.id not in admission.cancel_waiting
+        ]
 
     def _skip(self, window: int, reason: Reason) -> None:
         """Record a window that does not fire; neighbours with the same reason share a row."""

@@ -30,8 +30,8 @@ class FireRules:
 class Plan:
     """What one fire writes for one schedule: the moved cursor, runs, skipped rows and cancels.
 
-    ``cancel_running`` get a cancel request; ``cancel_waiting`` end at once, cancelled, reason superseded. A cursor
-    that did not move is the very object that was given.
+    ``cancel_running`` get a cancel request; ``cancel_waiting`` end at once, cancelled, reason superseded, and
+    ``release`` need not wait for them any more. A cursor that did not move is the very object that was given.
     """
 
     cursor: Cursor
@@ -39,6 +39,7 @@ class Plan:
     skips: list[SkippedWindows]
     cancel_running: list[str]
     cancel_waiting: list[str]
+    release: tuple[str, ...] = ()
 
 
 def new_run(

@@ -257,7 +257,8 @@ class _Batch:
         admission = admit_redriven(definition, open_runs, force)
         if admission.refused:
             return admission, None
-        open_runs.append(OpenRun(goes_as, int(admission.hold), False, False, run.scheduled_at))
+        hold, kind = int(admission.hold), run.kind if goes_as == run.id else RunKind.MANUAL
+        open_runs.append(OpenRun(goes_as, hold, False, False, kind, run.scheduled_at, self.now, self.now))
         overlaps = definition.overlap is Overlap.ALLOW and definition.max_concurrent is None
         return admission, None if overlaps or admission.outside_lane else run.schedule_id
 

@@ -141,6 +141,7 @@ class Tick:
         self.skips: list[tuple[str, SkippedWindows]] = []
         self.cancel_running: list[str] = []
         self.cancel_waiting: dict[str, str] = {}
+        self.release: dict[str, str] = {}
         self.ended: list[str] = []
         self.set_aside: list[SetAside] = []
         self.lateness_ms: list[int] = []
@@ -192,6 +193,7 @@ class Tick:
             self.cancel_running += planned.cancel_running
         if planned.cancel_waiting:
             self.cancel_waiting |= dict.fromkeys(planned.cancel_waiting, before.schedule_id)
+            self.release |= dict.fromkeys(planned.release, before.schedule_id)
         if planned.cursor.status.ended:
             self.ended.append(before.schedule_id)
         if planned.runs and before.fire_at is not None:
@@ -212,7 +214,11 @@ def write_tick(tick: Tick, grab: Grab | None, *, full: bool, last: bool = False)
     """Write what was planned; ``last`` where the transaction does nothing afterwards."""
     if tick.cancel_waiting:
         ended = yield from cancel_waiting_runs(tick.now, list(tick.cancel_waiting), Reason.SUPERSEDED)
-        _hold_behind({tick.cancel_waiting[id] for id in tick.cancel_waiting.keys() - ended}, tick.runs)
+        claimed_meanwhile = {tick.cancel_waiting[id] for id in tick.cancel_waiting.keys() - ended}
+        _hold_behind(claimed_meanwhile, tick.runs)
+        released = [id for id, schedule_id in tick.release.items() if schedule_id not in claimed_meanwhile]
+        if released:
+            yield query("release_lane", ids=sorted(released), now=tick.now)
     if tick.cancel_running:
         yield from request_cancels(tick.now, tick.cancel_running)
     if grab is not None:

@@ -49,7 +49,7 @@ def trigger(
         return Triggered(existing, created=False)
     if check is not None:
         check(schedule)
-    admission = yield from _admit(schedule, force)
+    admission = yield from _admit(schedule, rules, force)
     claimed_meanwhile = False
     if admission.cancel_waiting:
         ended = yield from cancel_waiting_runs(now, admission.cancel_waiting, Reason.SUPERSEDED)
@@ -58,16 +58,18 @@ def trigger(
         yield from request_cancels(now, admission.cancel_running)
     if claimed_meanwhile:
         admission = replace(admission, hold=Hold.LANE)
+    elif admission.release:
+        yield query("release_lane", ids=sorted(admission.release), now=now)
     run = _manual_run(now, run_id, schedule, admission, payload, rules)
     yield batch("insert_runs", columns(NEW_RUN, [new_run_row(run)]))
     return Triggered(fresh_run(run, schedule.key, schedule.definition.payload), created=True)
 
 
-def _admit(schedule: Schedule, force: bool) -> Program[Admission]:
+def _admit(schedule: Schedule, rules: FireRules, force: bool) -> Program[Admission]:
     """What the overlap policy says to one more run now."""
     rows = yield batch("open_runs", {"schedule_id": [schedule.id]})
     open_runs = [read_open_run(row) for row in rows]
-    admission = admit_manual(schedule.definition, open_runs, force)
+    admission = admit_manual(schedule.definition, open_runs, rules.grace_ms, force)
     if admission.refused:
         raise RunActive(
             f"schedule {schedule.key!r} has a run that has not ended ({open_runs[0].id}) and overlap is"

@@ -53,6 +53,47 @@ class TestCatchingUp:
         assert minutes_of(ran) == list(range(1, 11))
         assert await trial.statuses(put) == ["completed"] * 10
 
+    async def test_all_lets_no_later_run_cancel_what_is_caught_up(self, trial: Trial) -> None:
+        put = await trial.put(timing=EVERY_MINUTE, catch_up=CatchUp(Missed.ALL), overlap=Overlap.CANCEL_PREVIOUS)
+        trial.clock.move(minutes=3, seconds=30)
+        assert (await trial.fire()).runs == 3
+        worker = await trial.worker()
+        first = await worker.claim_one()
+        for seconds in (30, 60):
+            trial.clock.move(seconds=seconds)
+            await worker.beat()
+            await trial.fire()
+        await trial.trigger(put)
+        assert not (await trial.run(first)).cancel_requested
+        await worker.fail(first)
+        trial.clock.move(seconds=5)
+        await trial.trigger(put)
+        ran: list[object] = []
+        while claims := await worker.claim():
+            (claim,) = claims
+            ran.append((await trial.run(claim)).kind)
+            await worker.complete(claim)
+        assert ran == ["window"] * 3 + ["manual"]
+        assert await trial.statuses(put) == ["completed"] * 3 + ["cancelled"] * 3 + ["completed"]
+
+    @pytest.mark.parametrize("by_hand", [False, True])
+    async def test_all_moves_up_when_what_it_waits_for_is_cancelled(self, trial: Trial, by_hand: bool) -> None:
+        put = await trial.put(timing=EVERY_MINUTE, catch_up=CatchUp(Missed.ALL), overlap=Overlap.CANCEL_PREVIOUS)
+        trial.clock.move(minutes=1)
+        await trial.fire()
+        trial.clock.move(minutes=2, seconds=30)
+        assert (await trial.fire()).runs == 2
+        trial.clock.move(seconds=30)
+        await (trial.trigger(put) if by_hand else trial.fire())
+        worker = await trial.worker()
+        ran: list[object] = []
+        while claims := await worker.claim():
+            (claim,) = claims
+            ran.append((await trial.run(claim)).scheduled_at)
+            await worker.complete(claim)
+        assert minutes_of(ran) == [2, 3, 4]
+        assert await trial.statuses(put) == ["cancelled"] + ["completed"] * 3
+
     async def test_all_fires_no_more_than_the_newest_max_runs(self, trial: Trial) -> None:
         put = await trial.put(timing=EVERY_MINUTE, catch_up=CatchUp(Missed.ALL, max_runs=4))
         trial.clock.move(minutes=59, seconds=30)
