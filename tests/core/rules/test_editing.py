@@ -273,6 +273,13 @@ def test_a_one_shot_moved_to_a_late_moment_on_purpose_fires_at_once():
     assert windows_of(fire(cursor, new, T0 + HOUR)) == [T0 - 1]
 
 
+@pytest.mark.parametrize("old", [define(start_at=T0 + DAY), define(Once.at_instant(T0 + HOUR))])
+def test_a_one_shot_before_the_start_is_refused_as_it_is_at_creation(old):
+    new = define(Once.at_instant(T0 + HOUR), start_at=T0 + DAY)
+    with pytest.raises(ValidationFailed, match="no window"):
+        edit(schedule_of(old, created(old)), T0, by=None, definition=new)
+
+
 def test_a_waiting_interval_after_completion_keeps_waiting_under_a_new_interval():
     old, new = define(Every("1h", after_completion=True)), define(Every("2h", after_completion=True))
     schedule = active(old)

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from duly.core.errors import MomentInPast
 from duly.core.instants import to_datetime
-from duly.core.rules.starting import no_window
+from duly.core.rules.starting import allowed, no_window
 from duly.core.rules.stopping import pending_at
 from duly.core.rules.windows import fire_instant, next_window, within_end
 from duly.core.schedule import Cursor, Definition, ScheduleStatus
@@ -69,7 +69,7 @@ def _retimed(cursor: Cursor, new: Definition, now: int, paused_at: int | None, p
     not_before = None
     if isinstance(timing, Once):
         timing.check_not_past(now)
-        window = within_end(new, timing.at_ms)
+        window = allowed(new, timing.at_ms)
         _check_unused(cursor, new, timing)
         not_before = now
     else:
@@ -93,7 +93,7 @@ def _aimed(cursor: Cursor, definition: Definition, window: int | None, not_befor
 
 def _leads_on(definition: Definition, pending: int, newest: int) -> bool:
     """Whether the definition allows this window and goes on from it as it would from now, with none in between."""
-    if within_end(definition, pending) is None or (definition.start_at is not None and pending < definition.start_at):
+    if allowed(definition, pending) is None:
         return False
     return next_window(definition, pending) == next_window(definition, newest)
 

@@ -25,7 +25,7 @@ def first_window(definition: Definition, now: int) -> int:
     timing = definition.timing
     if isinstance(timing, Once):
         timing.check_not_past(now)
-        window = _allowed(definition, timing.at_ms)
+        window = allowed(definition, timing.at_ms)
     else:
         window = _current_window(definition, now) if definition.fire_current_window else None
         if window is None:
@@ -45,10 +45,10 @@ def _current_window(definition: Definition, now: int) -> int | None:
     ended = definition.end_at is not None and definition.end_at < now
     if definition.counts_from_completion or ended:
         return None
-    return _allowed(definition, definition.timing.latest_at_ms(now))
+    return allowed(definition, definition.timing.latest_at_ms(now))
 
 
-def _allowed(definition: Definition, window: int | None) -> int | None:
+def allowed(definition: Definition, window: int | None) -> int | None:
     """The window, unless it lies before the schedule's start or after its end."""
     if window is None or (definition.start_at is not None and window < definition.start_at):
         return None
