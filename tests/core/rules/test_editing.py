@@ -302,6 +302,14 @@ def test_an_edit_that_leaves_no_window_completes_the_schedule(fields, fired):
     assert change.facts.ended_at == T0 - 5
 
 
+def test_an_end_that_has_gone_by_is_refused_unless_windows_from_before_it_are_left():
+    for end_at in (T0 - MINUTE, T0 - 5):
+        with pytest.raises(ValidationFailed, match="no window"):
+            edit(active(), T0 - 5, by=None, definition=define(end_at=end_at))
+    change = edit(paused(), T0 + HOUR, by=None, definition=define(end_at=T0 + MINUTE))
+    assert (change.cursor.status, change.cursor.next_window_at) == (ACTIVE, T0)
+
+
 def test_a_new_timing_without_any_window_is_refused():
     with pytest.raises(ValidationFailed, match="no window"):
         edit(active(), T0, by=None, definition=define(Every("1h"), end_at=T0 + 1))

@@ -112,7 +112,6 @@ def test_an_edit_that_takes_its_delay_away_makes_it_due_and_not_late():
         {"timing": Every("1h", after_completion=True)},
         {"timing": Once.at_instant(T0 + HOUR), "jitter": None},
         {"start_at": T0 + HOUR},
-        {"end_at": T0 - 1},
     ],
 )
 def test_an_edit_that_cannot_go_on_from_it_skips_it(fields):

@@ -43,6 +43,8 @@ def resumed_cursor(cursor: Cursor, definition: Definition, now: int, *, paused_a
 def edited_cursor(cursor: Cursor, old: Definition, new: Definition, now: int, *, paused_at: int | None) -> Cursor:
     """The cursor under a new definition; it moves only if the timing or the start is another one.
 
+    An end before the next window completes the schedule; one that has gone by is refused, as at creation.
+
     A window that its jitter still delays fires under the new definition, unless that starts, ends or has windows
     between the two.
     """
@@ -58,6 +60,8 @@ def edited_cursor(cursor: Cursor, old: Definition, new: Definition, now: int, *,
     if window is None:
         return cursor
     if within_end(new, window) is None:
+        if new.end_at is not None and new.end_at <= now:
+            raise no_window(new, now)  # whoever wants it to end now cancels it; this cannot be taken back
         return _aimed(cursor, new, None)
     if paused_at is not None or (new.jitter, new.key) == (old.jitter, old.key):
         return cursor
