@@ -1,6 +1,7 @@
 """Faults planted behind the store's back: an audit finds each of them, and nothing else."""
 
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import NamedTuple
 
@@ -292,3 +293,62 @@ async def test_a_life_with_everything_in_it_is_clean(place: Place, clock: Manual
     found = await place.audit(late=6 * 3600, since=timedelta(days=2))
     assert found.findings == []
     assert found.windows > 150
+
+
+def past(clock: ManualClock) -> Once:
+    """A moment that has gone by and is to fire all the same."""
+    return Once.at_instant(clock.now() - 10 * MINUTE, on_past="fire")
+
+
+async def test_a_window_of_the_past_is_not_owed_while_its_schedule_is_paused_from_the_first(
+    place: Place, clock: ManualClock
+) -> None:
+    clock.move(minutes=25)
+    once = await place.trial.put("once", past(clock), paused_at=clock.now())
+    current = await place.trial.put("current", Cron("0 * * * *"), fire_current_window=True, paused_at=clock.now())
+    clock.move(minutes=5)
+    for put in (once, current):
+        assert (await place.audit(schedule=put.id)).clean
+        await place.trial.resume(put)
+    clock.move(minutes=2)
+    (owed,) = (await place.audit(schedule="once")).findings
+    assert (owed.fault, owed.detail) == (Fault.LATE, "has not fired yet, 120 s after its time")
+
+
+@pytest.mark.parametrize("late_already", [False, True])
+@pytest.mark.parametrize("end", ["edit", "cancel", "delete", "edit twice", "resume", "run out"])
+async def test_a_one_shot_that_a_pause_kept_from_firing_is_missed_by_nobody(
+    place: Place, clock: ManualClock, end: str, late_already: bool
+) -> None:
+    trial = place.trial
+    timing = Every(hours=1) if late_already else Once.at_instant(clock.now() + 10 * MINUTE, on_past="fire")
+    put = await trial.put("prompt", timing)
+    await trial.pause(put, until=clock.now() + 30 * MINUTE if end == "run out" else None)
+    clock.move(minutes=20)
+    if late_already:
+        await trial.edit(put, definition=trial.new("prompt", past(clock)).definition)
+    clock.move(minutes=1)
+    schedule = await trial.schedule(put)
+    hourly = replace(schedule.definition, timing=Every(hours=1))
+    if end == "cancel":
+        await trial.cancel(put)
+    elif end == "delete":
+        await trial.delete(put)
+    elif end == "edit":
+        await trial.edit(put, definition=hourly)
+        clock.move(minutes=1)
+        assert (await place.audit(schedule=put.id)).clean
+        await trial.resume(put)
+    elif end == "run out":
+        clock.move(minutes=20)
+        await trial.edit(put, definition=hourly)
+        await trial.store.resume_expired_pauses(limit=10)
+    else:
+        if end == "edit twice":
+            await trial.edit(put, definition=replace(schedule.definition, priority=3))
+            clock.move(minutes=1)
+        await trial.resume(put)
+        assert (await trial.fire()).runs == 1
+    clock.move(minutes=1)
+    found = await place.audit(schedule=put.id)
+    assert (found.findings, found.not_judged) == ([], [])

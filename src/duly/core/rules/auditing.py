@@ -116,23 +116,23 @@ class _Case:
         life, ledger, found = self._life, self._ledger, self._result.findings
         purged = ledger.purged_before or 0
         missed: list[int] = []
-        owed: list[int] = []
+        owed: dict[int, int] = {}
         for window, reign in rowless:
-            fire_at = fire_instant(reign, window)
+            fire_at = max(fire_instant(reign, window), reign.made_at)
             passed = life.window_at is not None and window <= life.window_at
             if window < purged or (fire_at + self._bounds.late_ms > ledger.now and not passed):
                 continue
             if not self._is_to_come(window):
                 if not self._is_spent(window):
                     missed.append(window)
-            elif self._waited(fire_at, ledger.now) > self._bounds.late_ms:
-                owed.append(window)
+            elif (waited := self._waited(fire_at, ledger.now)) > self._bounds.late_ms:
+                owed[window] = waited
         for since, until, count in _neighbours(missed, windows):
             detail = "no row says what became of it" if count == 1 else f"no row says what became of these {count}"
             found.append(self._finding(Fault.MISSED, until, detail, since=since, windows=count))
-        for since, until, count in _neighbours(owed, windows):
-            waited = self._waited(since, ledger.now) // 1000
-            detail = f"has not fired yet, {waited} s after its time" + (f": {life.error}" if life.error else "")
+        for since, until, count in _neighbours([*owed], windows):
+            detail = f"has not fired yet, {owed[since] // 1000} s after its time"
+            detail += f": {life.error}" if life.error else ""
             found.append(self._finding(Fault.LATE, until, detail, since=since, windows=count))
 
     def _is_to_come(self, window: int) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise, takewhile
 
 from duly.core.audit import Life, RevisionMade, Switched
 from duly.core.schedule import Definition
@@ -121,20 +121,23 @@ def windows_of(life: Life, reigns: list[Reign], since: int, until: int) -> Itera
     for place, reign in enumerate(reigns):
         if reign.definition.counts_from_completion:
             continue
-        for window in _prompt(reign, reigns[place - 1] if place else None):
-            if since <= window <= until:
+        outlived_at = _outlived_at(life, reigns[place:])
+        prompt = (one for one in _prompt(reign, reigns[place - 1] if place else None) if since <= one <= until)
+        for window in chain(prompt, _between(reign, since, until)):
+            holding = [pause for pause in pauses if pause.holds(window)]
+            if not holding or (_may_be_late(reign) and all(_ends_before(pause, outlived_at) for pause in holding)):
                 yield window, reign
-        low, high = max(reign.after, since - 1), min(reign.until, until)
-        start_at, end_at = reign.definition.start_at, reign.definition.end_at
-        if start_at is not None:
-            low = max(low, start_at - 1)
-        if end_at is not None:
-            high = min(high, end_at)
-        if low >= high:
-            continue
-        for window in reign.definition.timing.between_ms(low, high):
-            if not any(pause.holds(window) for pause in pauses) or _fires_late(reign, window, pauses):
-                yield window, reign
+
+
+def _between(reign: Reign, since: int, until: int) -> Iterator[int]:
+    """The windows that come during a reign."""
+    low, high = max(reign.after, since - 1), min(reign.until, until)
+    start_at, end_at = reign.definition.start_at, reign.definition.end_at
+    if start_at is not None:
+        low = max(low, start_at - 1)
+    if end_at is not None:
+        high = min(high, end_at)
+    return iter(()) if low >= high else reign.definition.timing.between_ms(low, high)
 
 
 def _prompt(reign: Reign, before: Reign | None) -> Iterator[int]:
@@ -150,12 +153,22 @@ def _prompt(reign: Reign, before: Reign | None) -> Iterator[int]:
             yield current
 
 
-def _fires_late(reign: Reign, window: int, pauses: list[Pause]) -> bool:
-    """A one-shot that may be late fires after the pause in which its time came."""
+def _may_be_late(reign: Reign) -> bool:
+    """A one-shot that may be late fires after the pause in which its time came, if it is there by then."""
     timing = reign.definition.timing
-    if not isinstance(timing, Once) or timing.on_past != "fire":
-        return False
-    return all(pause.until is not None for pause in pauses if pause.holds(window))
+    return isinstance(timing, Once) and timing.on_past == "fire"
+
+
+def _ends_before(pause: Pause, instant: int) -> bool:
+    return pause.until is not None and pause.until < instant
+
+
+def _outlived_at(life: Life, reigns: list[Reign]) -> int:
+    """When the timing of the first of these ended: with its schedule, or with the edit that gave it another one."""
+    first = reigns[0].definition
+    same = takewhile(lambda reign: reign.definition.timing == first.timing, reigns)
+    until = max(reign.until for reign in same)
+    return until if life.ended_at is None else min(until, life.ended_at)
 
 
 def explains(life: Life, reigns: list[Reign], window: int) -> bool:
@@ -174,6 +187,8 @@ def explains(life: Life, reigns: list[Reign], window: int) -> bool:
         if reign.definition.counts_from_completion:
             if window > reign.made_at and reign.allows(window) and not held:
                 return True
-        elif not held and min(reign.after, reign.made_at) < window <= reign.until + SLACK_MS and reign.yields(window):
+        elif held and not _may_be_late(reign):
+            continue
+        elif min(reign.after, reign.made_at) < window <= reign.until + SLACK_MS and reign.yields(window):
             return True
     return False
