@@ -84,6 +84,20 @@ async def test_handlers_in_threads_and_steps_in_threads_are_waited_for(duly_app:
         assert sorted(done) == ["plain", "step", "told", "told"]
 
 
+@pytest.mark.timeout(20)
+async def test_an_app_stops_although_a_handler_is_at_work_and_nobody_moves_the_clock(
+    duly_app: Duly, duly_clock: ManualClock
+) -> None:
+    @duly_app.job("endless")
+    async def endless(run: RunContext) -> None:
+        await run.wait_cancelled()
+
+    async with duly_app:
+        await duly_app.enqueue("endless")
+        await duly_clock.settle()
+        assert (await duly_app.runs.list(status="running")).items
+
+
 async def test_what_never_ends_by_itself_is_named(duly_app: Duly, duly_clock: ManualClock) -> None:
     async with duly_app:
         run = await duly_app.enqueue("nobody-has-this")

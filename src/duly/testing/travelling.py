@@ -141,3 +141,7 @@ class Traveller(Duly):
     async def start(self) -> None:
         await super().start()
         _watch(self, self._manual)
+
+    async def stop(self, grace: float | None = None) -> None:
+        """Give back at once what is at work, unless a grace is given: nobody moves the clock on which it would pass."""
+        await super().stop(0 if grace is None else grace)
