@@ -129,11 +129,11 @@ class Bent:
     def bend(self, transaction: Transaction[Any]) -> Transaction[Any]:
         raise NotImplementedError
 
-    async def write(self, transaction: Transaction[Any], *, due: int | None = None) -> Any:
-        return await self._driver.write(self.bend(transaction), due=due)
+    async def write(self, transaction: Transaction[Any], **options: Any) -> Any:
+        return await self._driver.write(self.bend(transaction), **options)
 
-    async def read(self, transaction: Transaction[Any]) -> Any:
-        return await self._driver.read(self.bend(transaction))
+    async def read(self, transaction: Transaction[Any], **options: Any) -> Any:
+        return await self._driver.read(self.bend(transaction), **options)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._driver, name)

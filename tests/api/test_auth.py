@@ -74,11 +74,11 @@ class Counting:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._driver, name)
 
-    async def read(self, transaction: Transaction[Any]) -> Any:
-        return await self._driver.read(self._noted(transaction))
+    async def read(self, transaction: Transaction[Any], **options: Any) -> Any:
+        return await self._driver.read(self._noted(transaction), **options)
 
-    async def write(self, transaction: Transaction[Any], *, due: int | None = None) -> Any:
-        return await self._driver.write(self._noted(transaction), due=due)
+    async def write(self, transaction: Transaction[Any], **options: Any) -> Any:
+        return await self._driver.write(self._noted(transaction), **options)
 
     def _noted(self, transaction: Transaction[Any]) -> Transaction[Any]:
         def begin(now: int) -> Program[Any]:

@@ -807,6 +807,25 @@ MUTANTS = (
         (("tests/store/postgres/test_outcomes.py", "-k", "pooler"),),
     ),
     Mutant(
+        "callers-take-the-engines-threads",
+        "callers who wait for one locked schedule keep all fires, claims and settles waiting",
+        (
+            (
+                "src/duly/store/postgres/driver.py",
+                'self._engine_threads = Threads(self._most, "duly-postgres-engine")\n'
+                '        self._threads = Threads(self._most, "duly-postgres")',
+                'self._threads = self._engine_threads = Threads(self._most, "duly-postgres")',
+            ),
+        ),
+        (("tests/store/postgres/test_waiting.py", "-k", "engine"),),
+    ),
+    Mutant(
+        "limits-begin-on-the-thread",
+        "the time limit of a call does not count how long it waited for a thread",
+        (("src/duly/store/postgres/transactions.py", "(now if called_at is None else called_at)", "now"),),
+        (("tests/store/postgres/test_waiting.py", "-k", "limit"),),
+    ),
+    Mutant(
         "early-on-postgres",
         "a fire that comes a moment early does not wait for the server's clock, and says that it has",
         (

@@ -45,8 +45,8 @@ def steps(store: SqlStore, monkeypatch: pytest.MonkeyPatch) -> list[Step]:
 
         return begin
 
-    async def noted_write(transaction: Transaction[T]) -> Any:
-        return await write(noting(transaction))
+    async def noted_write(transaction: Transaction[T], **options: Any) -> Any:
+        return await write(noting(transaction), **options)
 
     monkeypatch.setattr(store.driver, "write", noted_write)
     return noted

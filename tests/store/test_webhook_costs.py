@@ -19,7 +19,7 @@ class Noting:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._driver, name)
 
-    async def write(self, transaction: Transaction[Any], *, due: int | None = None) -> Any:
+    async def write(self, transaction: Transaction[Any], **options: Any) -> Any:
         def begin(now: int) -> Program[Any]:
             program, answer = transaction(now), None
             while True:
@@ -31,7 +31,7 @@ class Noting:
                 self.names += [one.name for one in steps]
                 answer = yield step
 
-        return await self._driver.write(begin, due=due)
+        return await self._driver.write(begin, **options)
 
 
 async def life_of_a_run(trial: Trial, noting: Noting) -> list[str]:

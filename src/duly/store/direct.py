@@ -38,10 +38,10 @@ class DirectDriver:
     def close_sync(self) -> None:
         self._driver.close_sync()
 
-    async def write(self, transaction: Transaction[T], *, due: int | None = None) -> T:
+    async def write(self, transaction: Transaction[T], *, due: int | None = None, engine: bool = False) -> T:
         return self._driver.write_sync(transaction)
 
-    async def read(self, transaction: Transaction[T]) -> T:
+    async def read(self, transaction: Transaction[T], *, engine: bool = False) -> T:
         return self._driver.read_sync(transaction)
 
     def write_sync(self, transaction: Transaction[T]) -> T:

@@ -36,14 +36,15 @@ class Driver(Protocol):
 
     def close_sync(self) -> None: ...
 
-    async def write(self, transaction: Transaction[T], *, due: int | None = None) -> T:
+    async def write(self, transaction: Transaction[T], *, due: int | None = None, engine: bool = False) -> T:
         """Run a program in a read-write transaction and commit it; an error rolls back and is raised.
 
-        Where the store's clock is only a moment short of ``due``, the program may begin exactly then, never before.
+        Where the store's clock is only a moment short of ``due``, the program may begin exactly then, never before. One
+        that is the ``engine``'s does not wait behind those of callers, who may all wait for a lock.
         """
         ...
 
-    async def read(self, transaction: Transaction[T]) -> T:
+    async def read(self, transaction: Transaction[T], *, engine: bool = False) -> T:
         """Run a program that only reads."""
         ...
 

@@ -169,11 +169,11 @@ class SealingDriver:
         if self.read_sync(self._is_new):
             self.write_sync(self._announce)
 
-    async def write(self, transaction: Transaction[T], *, due: int | None = None) -> T:
-        return await self._driver.write(self._sealed(transaction), due=due)
+    async def write(self, transaction: Transaction[T], *, due: int | None = None, engine: bool = False) -> T:
+        return await self._driver.write(self._sealed(transaction), due=due, engine=engine)
 
-    async def read(self, transaction: Transaction[T]) -> T:
-        return await self._driver.read(self._sealed(transaction))
+    async def read(self, transaction: Transaction[T], *, engine: bool = False) -> T:
+        return await self._driver.read(self._sealed(transaction), engine=engine)
 
     def write_sync(self, transaction: Transaction[T]) -> T:
         return self._driver.write_sync(self._sealed(transaction))

@@ -34,6 +34,15 @@ class SetClock(SystemClock):
         return self.at
 
 
+class Ahead(SystemClock):
+    """A real clock that can be set forward, so that a limit is reached when a test says so."""
+
+    by = 0.0
+
+    def steady(self) -> float:
+        return super().steady() + self.by
+
+
 def new_id() -> str:
     return _chance.id(SystemClock())
 

@@ -11,7 +11,6 @@ from duly.core.errors import DulyError, KeyInUse, OutcomeUnknown, StoreError, St
 from duly.core.run import RunStatus
 from duly.core.schedule import Schedule
 from duly.runtime.chance import Chance
-from duly.runtime.clock import SystemClock
 from duly.store.postgres import postgres_store
 from duly.store.postgres.driver import PostgresDriver
 from duly.store.postgres.limits import Limits
@@ -22,6 +21,7 @@ from tests.app.conftest import until
 from tests.store.postgres.making import (
     PATIENT,
     RULES,
+    Ahead,
     SetClock,
     ask,
     claim_all,
@@ -276,15 +276,6 @@ async def test_a_server_that_falls_silent_ends_the_call_within_its_limit(hasty: 
         # Connections that are left may be just as dead: the next call opens its own, and that too has an end.
         with pytest.raises(StoreUnavailable, match="cannot connect"):
             await hasty.now()
-
-
-class Ahead(SystemClock):
-    """A real clock that can be set forward, so that a limit is reached when a test says so."""
-
-    by = 0.0
-
-    def steady(self) -> float:
-        return super().steady() + self.by
 
 
 async def test_silence_after_the_commit_was_sent_is_unknown(

@@ -63,7 +63,7 @@ class Bound:
         await self.driver.close()
 
     async def now(self) -> int:
-        return await self._read(_now)
+        return await self._read(_now, engine=True)
 
     def on_change(self, listener: Callable[[str], None]) -> None:
         self.driver.on_hint(listener)
@@ -72,18 +72,16 @@ class Bound:
         """Tell a listener of every call how long it took; those on a caller's own connection are the caller's."""
         self._whole._timed = Timed(listener, clock)
 
-    async def _read(self, transaction: Transaction[T]) -> T:
-        return await self._call("read", self.driver.read, self._ready(transaction))
+    async def _read(self, transaction: Transaction[T], *, engine: bool = False) -> T:
+        return await self._call("read", partial(self.driver.read, engine=engine), self._ready(transaction))
 
     async def _call(self, kind: str, call: Callable[[Transaction[T]], Awaitable[T]], transaction: Transaction[T]) -> T:
         timed = self._whole._timed
         return await (call(transaction) if timed is None else timed.call(kind, call, transaction))
 
-    async def _write(self, transaction: Transaction[T], due: int | None = None) -> T:
+    async def _write(self, transaction: Transaction[T], *, engine: bool = False, due: int | None = None) -> T:
         tap = Tap(self._ready(transaction), self._watch)
-        write: Callable[[Transaction[T]], Awaitable[T]] = (
-            partial(self.driver.write, due=due) if due else self.driver.write
-        )
+        write: Callable[[Transaction[T]], Awaitable[T]] = partial(self.driver.write, due=due, engine=engine)
         try:
             value = await self._call("write", write, tap)
         except Clash:

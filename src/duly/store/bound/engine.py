@@ -28,7 +28,7 @@ class BoundTracing(Bound):
             return
         ids = {id for claim in claims for id in (claim.id, claim.schedule_id) if id is not None}
         try:
-            traces = await self._read(partial(tracing.read_traces, ids=sorted(ids)))
+            traces = await self._read(partial(tracing.read_traces, ids=sorted(ids)), engine=True)
         except StoreError:
             return  # the runs are claimed, and nobody waits for their traces
         for claim in claims:
@@ -60,7 +60,7 @@ class BoundFiring(BoundTracing):
             term=term,
         )
         try:
-            fired = await self._write(fire, due)
+            fired = await self._write(fire, engine=True, due=due)
         except StoreError as error:
             error.details["tried"] = tried
             raise
@@ -72,7 +72,7 @@ class BoundFiring(BoundTracing):
         return fired
 
     async def set_aside(self, tried: Tried, error: str) -> bool:
-        return await self._write(partial(firing.set_aside, tried=tried, error=error))
+        return await self._write(partial(firing.set_aside, tried=tried, error=error), engine=True)
 
 
 class BoundClaiming(BoundTracing):
@@ -96,13 +96,14 @@ class BoundClaiming(BoundTracing):
                 suspects=suspects,
                 definitions=self._definitions,
                 queues=queues,
-            )
+            ),
+            engine=True,
         )
         await self._add_traces(claimed.claims)
         return claimed
 
     async def settle(self, settlements: Sequence[Settlement]) -> Settled:
-        settled = await self._write(partial(settling.settle, settlements=settlements))
+        settled = await self._write(partial(settling.settle, settlements=settlements), engine=True)
         if settled.released or any(settlement.claim.capped for settlement in settlements):
             self.driver.hint("runs")
         return settled

@@ -18,24 +18,27 @@ class BoundSessions(Bound):
     """``protocol.Sessions`` on a driver."""
 
     async def open_session(self, instance: Instance, *, lease_ms: int, remote: bool = False) -> int:
+        opening = partial(sessions.open_session, instance=instance, lease_ms=lease_ms)
         if remote:
-            return await self._write(partial(sessions.open_session, instance=instance, lease_ms=lease_ms))
+            return await self._write(opening, engine=True)
         self.driver.presence.enter(instance.session)
         try:
-            return await self._write(partial(sessions.open_session, instance=instance, lease_ms=lease_ms))
+            return await self._write(opening, engine=True)
         except BaseException:
             self.driver.presence.leave(instance.session)
             raise
 
     async def beat(self, session: int, *, lease_ms: int, skew_ms: int | None = None) -> Beat:
-        return await self._write(partial(sessions.beat, session=session, lease_ms=lease_ms, skew_ms=skew_ms))
+        beat = partial(sessions.beat, session=session, lease_ms=lease_ms, skew_ms=skew_ms)
+        return await self._write(beat, engine=True)
 
     def beat_sync(self, session: int, *, lease_ms: int, skew_ms: int | None = None) -> Beat:
         """The heartbeat for a thread of its own: it must go on while the event loop is blocked."""
         return self.driver.write_sync(partial(sessions.beat, session=session, lease_ms=lease_ms, skew_ms=skew_ms))
 
     async def close_session(self, session: int) -> int:
-        released = await self._write(partial(sessions.close_session, session=session, definitions=self._definitions))
+        closing = partial(sessions.close_session, session=session, definitions=self._definitions)
+        released = await self._write(closing, engine=True)
         self.driver.presence.leave(session)
         if released:
             self.driver.hint("runs")
@@ -59,7 +62,8 @@ class BoundSessions(Bound):
                 definitions=self._definitions,
                 gone=gone,
                 expected=expected,
-            )
+            ),
+            engine=True,
         )
         if not taken.leapt:
             self.driver.presence.forget(gone)
@@ -71,15 +75,14 @@ class BoundSessions(Bound):
         return await self._read(sessions.list_instances)
 
     async def take_lease(self, role: str, session: int, *, lease_ms: int, seize: bool = False) -> int | None:
-        return await self._write(
-            partial(sessions.take_lease, role=role, session=session, lease_ms=lease_ms, seize=seize)
-        )
+        taking = partial(sessions.take_lease, role=role, session=session, lease_ms=lease_ms, seize=seize)
+        return await self._write(taking, engine=True)
 
     async def read_lease(self, role: str) -> Lease | None:
-        return await self._read(partial(sessions.read_lease, role=role))
+        return await self._read(partial(sessions.read_lease, role=role), engine=True)
 
     async def release_lease(self, role: str, session: int) -> None:
-        await self._write(partial(sessions.release_lease, role=role, session=session))
+        await self._write(partial(sessions.release_lease, role=role, session=session), engine=True)
         self.driver.hint("leases")
 
 

@@ -22,7 +22,7 @@ class BoundStepping(Bound):
     """``protocol.Stepping`` on a driver."""
 
     async def record_steps(self, records: Sequence[Record]) -> list[Recorded | None]:
-        recorded = await self._write(partial(stepping.record_steps, records=records))
+        recorded = await self._write(partial(stepping.record_steps, records=records), engine=True)
         if any(record.children for record in records):
             self.driver.hint("runs")
         return recorded
@@ -33,7 +33,7 @@ class BoundStepping(Bound):
         return recorded
 
     async def read_journal(self, run_id: str) -> Journal:
-        return await self._read(partial(stepping.read_journal, run_id=run_id))
+        return await self._read(partial(stepping.read_journal, run_id=run_id), engine=True)
 
     async def signal_run(self, run_id: str, name: str, body: str | None, *, connection: Any = None) -> bool:
         sent = [(run_id, StepKind.SIGNAL, name, body, None)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from duly.store.postgres.connections import Connection, is_pooled
 from duly.store.postgres.texts import load_transactions
 
-FEW_CONNECTIONS = 10
-"""Connections that one more instance may come to need."""
+FEW_CONNECTIONS = 12
+"""Connections that one more instance may come to need: the engine's, callers', for beats and hints; one to spare."""
 
 OLD_SNAPSHOT = 300
 """Seconds for which a snapshot may be held before somebody should know: no row that ended since can be swept up."""

@@ -1,7 +1,8 @@
 """The driver: transactions on a few threads, one connection each, so that fire, claim and settle overlap.
 
 Synchronous connections on threads, because they are faster than asynchronous ones, let a thread without an event loop
-use the same text, and have the shape of the SQLite driver.
+use the same text, and have the shape of the SQLite driver. The engine has threads of its own, because a few callers who
+wait for one locked schedule take all the others.
 """
 
 from __future__ import annotations
@@ -34,9 +35,10 @@ _HINT_WITHIN_S = 2.0
 class PostgresDriver:
     """Runs programs on PostgreSQL; keeps no state in a session, so a pooler in transaction mode may stand in between.
 
-    ``connections`` bounds the transactions that run at once; a synchronous caller runs on its own thread and gets a
-    connection of its own. ``prepare`` None prepares statements unless a pooler is noticed. ``listen_url`` is a direct
-    connection for hints. ``clock`` replaces the server's, for tests.
+    ``connections`` bounds the transactions of the engine that run at once, and apart from them those of callers; a
+    synchronous caller runs on its own thread and gets a connection of its own. ``prepare`` None prepares statements
+    unless a pooler is noticed. ``listen_url`` is a direct connection for hints. ``clock`` replaces the server's, for
+    tests.
     """
 
     name = "postgres"
@@ -73,9 +75,10 @@ class PostgresDriver:
 
     def _make_ready(self) -> None:
         """Make what a close uses up; nothing is connected yet."""
-        self._connections = Connections(self._address, keep=self._most + 1, prepare=self._prepare)
+        self._connections = Connections(self._address, keep=2 * self._most + 1, prepare=self._prepare)
         self._transactions = Transactions(self._connections, self._limits, self._clock, self._chance)
         self._borrowed = Borrowed(self._transactions.statements, self._clock)
+        self._engine_threads = Threads(self._most, "duly-postgres-engine")
         self._threads = Threads(self._most, "duly-postgres")
         self._hinter = Hinter(self._send_hints, self._sender)
         self._closed = False
@@ -119,16 +122,19 @@ class PostgresDriver:
         if self._listener is not None:
             self._listener.close()
         self._threads.close()
+        self._engine_threads.close()
         self._connections.close()
         self._transactions.close()
         self._listeners, self._listener, self._loop = [], None, None
         self._closed = True
 
-    async def write(self, transaction: Transaction[T], *, due: int | None = None) -> T:
-        return await self._threads.run(partial(self._transactions.write, transaction, due))
+    async def write(self, transaction: Transaction[T], *, due: int | None = None, engine: bool = False) -> T:
+        threads = self._engine_threads if engine else self._threads
+        return await threads.run(partial(self._transactions.write, transaction, due, self._transactions.steady()))
 
-    async def read(self, transaction: Transaction[T]) -> T:
-        return await self._threads.run(partial(self._transactions.read, transaction))
+    async def read(self, transaction: Transaction[T], *, engine: bool = False) -> T:
+        threads = self._engine_threads if engine else self._threads
+        return await threads.run(partial(self._transactions.read, transaction, self._transactions.steady()))
 
     def write_sync(self, transaction: Transaction[T]) -> T:
         return self._transactions.write(transaction)

@@ -88,6 +88,10 @@ def outcome_unknown(where: str, why: str) -> OutcomeUnknown:
     return OutcomeUnknown(f"PostgreSQL at {where} did not confirm the commit ({why}); repeating the call is safe")
 
 
+def not_begun(seconds: float) -> StoreUnavailable:
+    return StoreUnavailable(f"the store did not come to this call within {seconds:g} s; nothing was done")
+
+
 def too_long(where: str, seconds: float) -> StoreUnavailable:
     return StoreUnavailable(f"PostgreSQL at {where} did not answer within {seconds:g} s; nothing was done")
 

@@ -14,7 +14,7 @@ from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock
 from duly.store.postgres.committing import Asking, Misjudged, Opening, Reading, Writing
 from duly.store.postgres.connections import Connections, Lent
-from duly.store.postgres.errors import Cure, around_commit, cure_for, not_done, too_long
+from duly.store.postgres.errors import Cure, around_commit, cure_for, not_begun, not_done, too_long
 from duly.store.postgres.foretelling import ServerClock
 from duly.store.postgres.limits import Limits
 from duly.store.postgres.running import run_program
@@ -40,7 +40,10 @@ class _Again(Exception):
 
 
 class Transactions:
-    """Runs programs on the calling thread, each in a transaction of its own and within the limits."""
+    """Runs programs on the calling thread, each in a transaction of its own and within the limits.
+
+    The limit of a call that had to wait for that thread counts from ``called_at``, an instant of ``steady``.
+    """
 
     def __init__(self, connections: Connections, limits: Limits, clock: Clock | None, chance: Chance) -> None:
         texts = load_transactions()
@@ -57,7 +60,11 @@ class Transactions:
         self._begin_read = as_statement(texts["begin_read"], "begin_read")
         self._set_out = as_statement(fill_in(texts["set_out"], limits.in_ms()), "set_out")
 
-    def write(self, transaction: Transaction[T], due: int | None = None) -> T:
+    def steady(self) -> float:
+        """Seconds on the clock that limits are counted on."""
+        return self._watchdog.steady()
+
+    def write(self, transaction: Transaction[T], due: int | None = None, called_at: float | None = None) -> T:
         """Run a program and commit it; see ``Driver.write``."""
 
         def work(lent: Lent, guess: int | None) -> T:
@@ -66,9 +73,9 @@ class Transactions:
             writing.commit()
             return value
 
-        return self._told_or_asked(work, asked=due is not None)
+        return self._told_or_asked(work, called_at, asked=due is not None)
 
-    def read(self, transaction: Transaction[T]) -> T:
+    def read(self, transaction: Transaction[T], called_at: float | None = None) -> T:
         """Run a program that only reads; it sees the database as of one moment."""
 
         def work(lent: Lent, guess: int | None) -> T:
@@ -77,9 +84,11 @@ class Transactions:
             reading.end()
             return value
 
-        return self._told_or_asked(work)
+        return self._told_or_asked(work, called_at)
 
-    def _told_or_asked(self, work: Callable[[Lent, int | None], T], *, asked: bool = False) -> T:
+    def _told_or_asked(
+        self, work: Callable[[Lent, int | None], T], called_at: float | None, *, asked: bool = False
+    ) -> T:
         """Do some work with a guess at the server's clock; if there is none, or it was wrong, ask before."""
 
         def tried(lent: Lent) -> T:
@@ -92,7 +101,7 @@ class Transactions:
                     self._server_clock.forget()
             return work(lent, None)
 
-        return self.run(tried, self._limits.operation)
+        return self.run(tried, self._limits.operation, called_at)
 
     def _run(self, asking: Asking, transaction: Transaction[T], guess: int | None, due: int | None = None) -> T:
         """Run the program of a transaction that begins with its first step, or without a guess before that."""
@@ -113,16 +122,19 @@ class Transactions:
         checked = None if guess is None or self._clock is not None else str(guess)
         return Opening([(begin, []), (self._set_out, [checked])], self._server_clock.read)
 
-    def run(self, work: Callable[[Lent], Answer], seconds: float) -> Answer:
+    def run(self, work: Callable[[Lent], Answer], seconds: float, called_at: float | None = None) -> Answer:
         """Do some work on a connection in autocommit mode, anew where nothing was done and another try may help."""
-        expires_at = self._watchdog.steady() + seconds
+        now = self.steady()
+        expires_at = (now if called_at is None else called_at) + seconds
+        if expires_at < now:
+            raise not_begun(seconds)
         left = dict(_TRIES)
         while True:
             try:
                 with self._lending(expires_at, seconds) as lent:
                     return work(lent)
             except _Again as again:
-                if not left[again.cure] or self._watchdog.steady() >= expires_at:
+                if not left[again.cure] or self.steady() >= expires_at:
                     raise again.error from again.__cause__
                 left[again.cure] -= 1
                 self._apply(again.cure, left[again.cure])
@@ -185,6 +197,6 @@ class Transactions:
 
     def _pass(self, microseconds: int) -> int:
         """Let time pass, and answer how much has; the server's clock, which was read before, shows at least that."""
-        began = self._watchdog.steady()
+        began = self.steady()
         self._closing.wait((microseconds + 1) / 1_000_000)
-        return int((self._watchdog.steady() - began) * 1_000_000)
+        return int((self.steady() - began) * 1_000_000)

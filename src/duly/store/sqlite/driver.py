@@ -117,7 +117,7 @@ class SqliteDriver:
         if self._files is not None:
             self._files.leave_all()
 
-    async def write(self, transaction: Transaction[T], *, due: int | None = None) -> T:
+    async def write(self, transaction: Transaction[T], *, due: int | None = None, engine: bool = False) -> T:
         if self._inline is not None:
             return self._inline.write(transaction)
         begin_at = None if due is None else self._moment_of(due)
@@ -125,7 +125,7 @@ class SqliteDriver:
         self._opened(self._writer).submit(call)
         return await call.wait(self._time_limit)
 
-    async def read(self, transaction: Transaction[T]) -> T:
+    async def read(self, transaction: Transaction[T], *, engine: bool = False) -> T:
         if self._inline is not None:
             return self._inline.read(transaction)
         call = Call(transaction, writes=False, loop=asyncio.get_running_loop())

@@ -84,10 +84,10 @@ class NodeDriver:
         self.fires_at_once = driver.fires_at_once
         self.presence: Presence = NoPresence()
 
-    async def read(self, transaction: Transaction[T]) -> T:
+    async def read(self, transaction: Transaction[T], *, engine: bool = False) -> T:
         return await self._run(self._driver.read, transaction)
 
-    async def write(self, transaction: Transaction[T], *, due: int | None = None) -> T:
+    async def write(self, transaction: Transaction[T], *, due: int | None = None, engine: bool = False) -> T:
         return await self._run(self._driver.write, transaction)
 
     async def _run(self, run: Callable[[Transaction[T]], Awaitable[T]], transaction: Transaction[T]) -> T:
