@@ -12,6 +12,7 @@ from duly.engine.heartbeat import MARGIN, Heartbeat
 from duly.store.values import Beat
 from duly.testing import ManualClock
 from tests.engine.lab import Recorder
+from tests.threads import deny_threads
 
 SETTINGS = Settings(lease=15_000.0, heartbeat=5_000.0)
 """So long that the thread makes no beat of its own while a test makes them by hand."""
@@ -238,3 +239,11 @@ async def test_stop_ends_the_thread() -> None:
     assert thread is not None
     await chest.heart.stop()
     assert not thread.is_alive()
+
+
+async def test_a_heartbeat_that_never_had_a_thread_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    deny_threads(monkeypatch, "duly-heartbeat")
+    heart = Chest().heart
+    with pytest.raises(RuntimeError, match="can't start new thread"):
+        heart.start()
+    await heart.stop()

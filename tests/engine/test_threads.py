@@ -7,6 +7,7 @@ import time
 import pytest
 
 from duly.engine.threads import Threads
+from tests.threads import deny_threads
 
 PATIENCE = 60
 
@@ -93,3 +94,38 @@ async def test_close_lets_the_threads_end() -> None:
     assert len(handlers()) == 4
     threads.close()
     await _until(lambda: not handlers())
+
+
+async def test_what_no_thread_could_be_started_for_is_refused_and_never_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its attempt has failed by then, and another may be under way elsewhere."""
+    deny_threads(monkeypatch, "duly-handler")
+    threads, called = Threads(1), []
+    with pytest.raises(RuntimeError, match="can't start new thread"):
+        threads.submit(lambda: called.append(1), lambda: None)
+    await asyncio.wait_for(threads.submit(lambda: called.append(2), lambda: None), PATIENCE)
+    assert called == [2]
+    threads.close()
+
+
+async def test_where_no_other_thread_can_be_started_those_at_work_must_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads, gate = Threads(2), threading.Event()
+    first = threads.submit(lambda: gate.wait(PATIENCE), lambda: None)
+    deny_threads(monkeypatch, "duly-handler")
+    second = threads.submit(lambda: threading.get_ident(), lambda: None)
+    gate.set()
+    assert await first
+    assert await asyncio.wait_for(second, PATIENCE)
+    threads.close()
+
+
+async def test_nothing_waits_for_threads_that_are_all_stuck(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads, gate, begun = Threads(1), threading.Event(), []
+    stuck = threads.submit(lambda: gate.wait(PATIENCE), lambda: begun.append(1))
+    await _until(lambda: begun == [1])
+    stuck.cancel()
+    threads.abandon()
+    deny_threads(monkeypatch, "duly-handler")
+    with pytest.raises(RuntimeError, match="can't start new thread"):
+        threads.submit(lambda: None, lambda: None)
+    gate.set()
+    threads.close()

@@ -102,8 +102,9 @@ class Heartbeat:
         """Start the thread."""
         self._loop = asyncio.get_running_loop()
         self._turned()
-        self._thread = threading.Thread(target=self._run, name="duly-heartbeat", daemon=True)
-        self._thread.start()
+        thread = threading.Thread(target=self._run, name="duly-heartbeat", daemon=True)
+        thread.start()
+        self._thread = thread
 
     def beat_soon(self) -> None:
         """Beat now: somebody asked for a cancel."""

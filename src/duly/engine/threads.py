@@ -16,6 +16,7 @@ class Threads:
 
     def __init__(self, most: int) -> None:
         self._most = most
+        self._abandoned = 0
         self._idle = 0
         self._count = 0
         self._work: deque[Work | None] = deque()
@@ -24,27 +25,37 @@ class Threads:
     def submit(self, function: Callable[[], Any], on_start: Callable[[], None]) -> asyncio.Future[Any]:
         """Run a function in a thread; the future belongs to the running loop, which is told when a thread begins.
 
-        A function whose future was cancelled before a thread came to it is not called any more.
+        A function whose future was cancelled before a thread came to it is not called any more. Where none can come,
+        because the machine has no thread to give, this raises RuntimeError.
         """
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         with self._ready:
+            if self._idle <= len(self._work) and self._count < self._most + self._abandoned:
+                self._start()
             self._work.append((function, on_start, future))
-            if self._idle < len(self._work) and self._count < self._most:
-                self._count += 1
-                threading.Thread(target=self._run, name="duly-handler", daemon=True).start()
             self._ready.notify()
         return future
 
     def abandon(self) -> None:
         """A thread is stuck in a handler that timed out: allow another in its place."""
         with self._ready:
-            self._most += 1
+            self._abandoned += 1
 
     def close(self) -> None:
         """Let idle threads end; busy ones end with their handler, or with the process."""
         with self._ready:
             self._work.extend([None] * self._count)
             self._ready.notify_all()
+
+    def _start(self) -> None:
+        """Start one more thread; where the machine has none to give, those that are not stuck must do."""
+        try:
+            threading.Thread(target=self._run, name="duly-handler", daemon=True).start()
+        except RuntimeError:
+            if self._count <= self._abandoned:
+                raise
+        else:
+            self._count += 1
 
     def _run(self) -> None:
         while True:

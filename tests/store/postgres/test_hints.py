@@ -1,14 +1,18 @@
 """Hints reach other instances, never the one that gave them, and never break anything."""
 
 import asyncio
+import queue
 from collections.abc import AsyncIterator
 from contextlib import suppress
 
 import psycopg
 import pytest
 
+from duly.core.errors import StoreUnavailable
 from duly.store.postgres.driver import PostgresDriver
+from duly.store.postgres.hinting import Hinter
 from tests.store.postgres.making import PATIENT
+from tests.threads import deny_threads
 
 
 @pytest.fixture
@@ -72,3 +76,35 @@ async def test_a_hint_that_cannot_be_sent_is_dropped(fresh_postgres: str):
     driver.hint("runs")
     await driver.close()
     driver.hint("runs")
+
+
+async def test_a_hint_that_has_no_thread_is_dropped_and_the_next_is_sent(monkeypatch: pytest.MonkeyPatch):
+    deny_threads(monkeypatch, "duly-postgres-hints", times=2)
+    sent: queue.SimpleQueue[str] = queue.SimpleQueue()
+    hinter = Hinter(sent.put, "me")
+    hinter.hint("runs")
+    hinter.hint("runs")
+    assert sent.empty()
+    hinter.hint("runs")
+    assert "me runs" in await asyncio.to_thread(sent.get, timeout=60)
+    hinter.close()
+
+
+async def test_a_hinter_that_never_had_a_thread_can_be_closed(monkeypatch: pytest.MonkeyPatch):
+    deny_threads(monkeypatch, "duly-postgres-hints")
+    hinter = Hinter(lambda hints: None, "me")
+    hinter.hint("runs")
+    hinter.close()
+
+
+async def test_a_listener_that_has_no_thread_is_told_and_the_next_one_listens(
+    drivers: list[PostgresDriver], monkeypatch: pytest.MonkeyPatch
+):
+    here, there = drivers
+    deny_threads(monkeypatch, "duly-postgres-listen")
+    with pytest.raises(StoreUnavailable, match="no thread to listen on: can't start"):
+        there.on_hint(lambda topic: None)
+    heard = await listening(there)
+    here.hint("runs")
+    async with asyncio.timeout(60):
+        assert await heard.get() == "runs"

@@ -33,6 +33,7 @@ from tests.store.postgres.making import (
     put,
 )
 from tests.store.postgres.proxy import Fault, Proxy, message
+from tests.threads import deny_threads
 
 HOUR = 3_600_000
 
@@ -296,6 +297,20 @@ async def test_silence_after_the_commit_was_sent_is_unknown(
             await enqueuing
     await store.enqueue([request])
     assert ask(fresh_postgres, "SELECT count(*) FROM duly_runs") == [1]
+
+
+async def test_a_call_that_nobody_could_end_is_refused_and_the_next_has_an_end(
+    hasty: SqlStore, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+):
+    await hasty.close()
+    deny_threads(monkeypatch, "duly-postgres-watchdog")
+    with pytest.raises(StoreUnavailable, match=r"no thread to watch its calls: .*; nothing was done"):
+        await hasty.open()
+    await hasty.open()
+    proxy.set(Fault.SWALLOW_ALL)
+    async with asyncio.timeout(40):
+        with pytest.raises(StoreUnavailable, match=r"within 0\.3 s; nothing was done"):
+            await hasty.now()
 
 
 async def test_nobody_listening_is_unavailable(fresh_postgres: str):

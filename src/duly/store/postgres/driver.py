@@ -168,8 +168,9 @@ class PostgresDriver:
 
     def _listen(self) -> None:
         if self._listeners and self._listener is None:
-            self._listener = Listener(self._listen_address, self._sender, self._deliver, self._chance)
-            self._listener.start()
+            listener = Listener(self._listen_address, self._sender, self._deliver, self._chance)
+            listener.start()
+            self._listener = listener
 
     def _deliver(self, topic: str) -> None:
         """Called on the listener's thread."""

@@ -24,15 +24,15 @@ class Hinter:
         self._closed = False
 
     def hint(self, topic: str) -> None:
-        """Send a topic some time soon; never blocks."""
+        """Send a topic some time soon; never blocks and never raises."""
         with self._changed:
             if self._closed or topic in self._topics:
                 return
-            self._topics.add(topic)
             if self._thread is None:
-                self._thread = Thread(target=self._work, name="duly-postgres-hints", daemon=True)
-                self._thread.start()
-            self._changed.notify()
+                self._thread = self._started()
+            if self._thread is not None:
+                self._topics.add(topic)
+                self._changed.notify()
 
     def close(self) -> None:
         """Send nothing more; wait for what is being sent."""
@@ -42,6 +42,15 @@ class Hinter:
             thread = self._thread
         if thread is not None:
             thread.join()
+
+    def _started(self) -> Thread | None:
+        """The thread that sends; None where the machine has none to give, and the next hint asks again."""
+        thread = Thread(target=self._work, name="duly-postgres-hints", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:
+            return None
+        return thread
 
     def _work(self) -> None:
         while True:

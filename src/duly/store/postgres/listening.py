@@ -37,7 +37,10 @@ class Listener:
         self._thread = Thread(target=self._work, name="duly-postgres-listen", daemon=True)
 
     def start(self) -> None:
-        self._thread.start()
+        try:
+            self._thread.start()
+        except RuntimeError as error:
+            raise StoreUnavailable(f"the store has no thread to listen on: {error}") from error
 
     def close(self) -> None:
         """End the thread and its connection."""

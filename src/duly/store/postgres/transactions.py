@@ -19,7 +19,7 @@ from duly.store.postgres.foretelling import ServerClock
 from duly.store.postgres.limits import Limits
 from duly.store.postgres.running import run_program
 from duly.store.postgres.texts import Statement, as_statement, fill_in, load_queries, load_transactions
-from duly.store.postgres.watchdog import Watchdog
+from duly.store.postgres.watchdog import Watch, Watchdog
 from duly.store.statements import T, Transaction
 
 _TRIES = {Cure.WAIT: 3, Cure.RECONNECT: 1, Cure.STOP_PREPARING: 1}
@@ -147,8 +147,9 @@ class Transactions:
     def _lending(self, expires_at: float, seconds: float) -> Iterator[Lent]:
         """Lend a connection that is ended from outside when the time is up; turn every error into one of ours."""
         lent = self._connections.take()
+        watch = Watch(lent.abort, expires_at)
         try:
-            with self._watchdog.watching(lent.abort, expires_at) as watch:
+            with self._watchdog.watching(watch):
                 try:
                     yield lent
                 except psycopg.Error as error:

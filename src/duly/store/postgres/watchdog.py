@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Condition, Thread
 
+from duly.core.errors import StoreUnavailable
 from duly.runtime.clock import SystemClock
 
 
 class Watch:
-    """One call under watch; ``expired`` tells that the watchdog ended it."""
+    """One call, to be ended by ``abort`` at that instant of ``steady``; ``expired`` tells that the watchdog did."""
 
     __slots__ = ("abort", "expired", "expires_at")
 
@@ -22,7 +23,10 @@ class Watch:
 
 
 class Watchdog:
-    """One daemon thread for all calls of a driver, asleep until the earliest of them must end."""
+    """One daemon thread for all calls of a driver, asleep until the earliest of them must end.
+
+    A call that no thread can watch is refused: it might never end.
+    """
 
     def __init__(self) -> None:
         self._clock = SystemClock()
@@ -34,23 +38,21 @@ class Watchdog:
         self._closed = False
 
     def steady(self) -> float:
-        """Seconds on the clock that the instants given to ``watching`` are read from."""
+        """Seconds on the clock that ``expires_at`` of a watch is read from."""
         return self._clock.steady()
 
     @contextmanager
-    def watching(self, abort: Callable[[], None], expires_at: float) -> Iterator[Watch]:
-        """Call ``abort``, on the watchdog's thread, if the block has not ended at that instant of ``steady``."""
-        watch = Watch(abort, expires_at)
+    def watching(self, watch: Watch) -> Iterator[None]:
+        """Call ``abort`` of the watch, on the watchdog's thread, if the block has not ended by then."""
         number = next(self._numbers)
         with self._changed:
-            self._watches[number] = watch
             if self._thread is None:
-                self._thread = Thread(target=self._guard, name="duly-postgres-watchdog", daemon=True)
-                self._thread.start()
-            elif self._wakes_at is None or expires_at < self._wakes_at:
+                self._thread = self._started()
+            elif self._wakes_at is None or watch.expires_at < self._wakes_at:
                 self._changed.notify()
+            self._watches[number] = watch
         try:
-            yield watch
+            yield
         finally:
             with self._changed:
                 del self._watches[number]
@@ -59,6 +61,14 @@ class Watchdog:
         with self._changed:
             self._closed = True
             self._changed.notify()
+
+    def _started(self) -> Thread:
+        thread = Thread(target=self._guard, name="duly-postgres-watchdog", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:
+            raise StoreUnavailable(f"the store has no thread to watch its calls: {error}; nothing was done") from error
+        return thread
 
     def _guard(self) -> None:
         with self._changed:
