@@ -104,15 +104,19 @@ class Transactions:
         return self.run(tried, self._limits.operation, called_at)
 
     def _run(self, asking: Asking, transaction: Transaction[T], guess: int | None, due: int | None = None) -> T:
-        """Run the program of a transaction that begins with its first step, or without a guess before that."""
+        """Run the program of a transaction that begins with its first step, or without a guess before that.
+
+        What a program answers or raises without a step went by the guess alone, and is not believed.
+        """
         now = self._wait_for(due, asking.begin()) if guess is None else guess
         try:
             value = run_program(asking, self.statements, transaction(now // 1000))
-        except Exception:
-            if asking.begun:
-                raise
+        except Exception as error:
+            if not asking.begun:
+                raise Misjudged from error
+            raise
         if not asking.begun:
-            raise Misjudged  # it went by the guess alone
+            raise Misjudged
         return value
 
     def _guess(self) -> int | None:

@@ -56,7 +56,7 @@ class Wire:
             )
         return self._read(self._pgconn.exec_params(statement.numbered, values))
 
-    def ask_all(self, asks: Sequence[Ask], *, last: bool = False) -> list[list[Row]]:
+    def ask_all(self, asks: Sequence[Ask]) -> list[list[Row]]:
         """Send all statements before the first answer is read: one wait instead of one for each."""
         if len(asks) < 2:
             return [self.ask(ask) for ask in asks]
