@@ -15,11 +15,13 @@ import msgspec
 
 from duly.core.errors import Fatal, ValidationFailed
 from duly.core.run import Cancelled, Completed, Dispatched, Failed, Outcome, Snoozed, Suspended
+from duly.runtime import answering
 
 from .containing import uncontained
 
 ERROR_LIMIT = 4096
-_ON_THE_WAY = tuple(str(Path(file).parent) for file in (__file__, asyncio.__file__, concurrent.futures.__file__))
+_PLACES = (__file__, answering.__file__, asyncio.__file__, concurrent.futures.__file__)
+_ON_THE_WAY = tuple(str(Path(file).parent) for file in _PLACES)
 _encode = msgspec.json.Encoder().encode
 _DONE = Completed()
 

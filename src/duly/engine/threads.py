@@ -8,6 +8,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from duly.runtime.answering import call_on, carry_out
+
 Work = tuple[Callable[[], Any], Callable[[], None], "asyncio.Future[Any]"]
 
 
@@ -68,34 +70,10 @@ class Threads:
             if work is None:
                 return
             function, on_start, future = work
-            if future.cancelled():
-                continue
-            loop = future.get_loop()
-            try:
-                loop.call_soon_threadsafe(_begin, future, on_start)
-            except RuntimeError:  # the loop is closed: nobody waits for this any more
-                return
-            try:
-                value, error = function(), None
-            except BaseException as raised:  # noqa: BLE001 - around a handler: whatever it raises is its outcome
-                value, error = None, raised
-            try:
-                loop.call_soon_threadsafe(_resolve, future, value, error)
-            except RuntimeError:  # the loop is closed: nobody waits for this any more
-                return
+            if not future.cancelled() and call_on(future.get_loop(), _begin, future, on_start):
+                carry_out(function, future)
 
 
 def _begin(future: asyncio.Future[Any], on_start: Callable[[], None]) -> None:
     if not future.done():
         on_start()
-
-
-def _resolve(future: asyncio.Future[Any], value: Any, error: BaseException | None) -> None:
-    if future.done():
-        return
-    if error is None:
-        future.set_result(value)
-    elif isinstance(error, StopIteration):
-        future.set_exception(RuntimeError(f"handler raised StopIteration: {error}"))
-    else:
-        future.set_exception(error)

@@ -9,6 +9,7 @@ from threading import Lock, Thread
 from typing import Any
 
 from duly.core.errors import StoreUnavailable
+from duly.runtime.answering import carry_out
 
 from .statements import T
 
@@ -62,35 +63,5 @@ class Threads:
 
     def _main(self) -> None:
         while (order := self._orders.get()) is not None:
-            _carry_out(*order)
+            carry_out(*order)
             del order  # what it held is not held until the next one comes
-
-
-def _carry_out(work: Callable[[], Any], future: asyncio.Future[Any]) -> None:
-    if future.cancelled():
-        return
-    try:
-        value, error = work(), None
-    except BaseException as raised:  # noqa: BLE001 - whatever it is, it is for who asked
-        value, error = None, raised
-    call_on(future.get_loop(), _answer, future, value, error)
-
-
-def _answer(future: asyncio.Future[Any], value: Any, error: BaseException | None) -> None:
-    if future.done():
-        return
-    if error is None:
-        future.set_result(value)
-    elif isinstance(error, StopIteration):  # which no future takes
-        future.set_exception(RuntimeError(f"the work raised {error!r}"))
-    else:
-        future.set_exception(error)
-
-
-def call_on(loop: asyncio.AbstractEventLoop, function: Callable[..., object], *args: object) -> None:
-    """Call a function on a loop of another thread, unless that loop is closed: then nobody waits."""
-    try:
-        loop.call_soon_threadsafe(function, *args)
-    except RuntimeError:
-        if not loop.is_closed():
-            raise

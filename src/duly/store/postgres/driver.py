@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from duly.runtime.answering import call_on
 from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock
 from duly.store.postgres.address import read_address
@@ -27,7 +28,7 @@ from duly.store.postgres.transactions import Transactions
 from duly.store.presence import NoPresence, Presence
 from duly.store.remembering import Remembered
 from duly.store.statements import T, Transaction
-from duly.store.threads import Threads, call_on
+from duly.store.threads import Threads
 
 _HINT_WITHIN_S = 2.0
 

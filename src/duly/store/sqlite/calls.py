@@ -9,8 +9,8 @@ from threading import Lock
 from typing import Generic
 
 from duly.core.errors import DulyError, OutcomeUnknown, StoreUnavailable
+from duly.runtime.answering import call_on
 from duly.store.statements import T, Transaction
-from duly.store.threads import call_on
 
 
 class Call(Generic[T]):

@@ -11,6 +11,7 @@ from typing import Any
 import apsw
 
 from duly.core.errors import StoreUnavailable
+from duly.runtime.answering import call_on
 from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock
 from duly.store.presence import NoPresence, Presence
@@ -36,7 +37,6 @@ from duly.store.sqlite.readers import Readers
 from duly.store.sqlite.remembering import read_beside, write_beside
 from duly.store.sqlite.writer import Writer
 from duly.store.statements import T, Transaction
-from duly.store.threads import call_on
 
 HINTS = ("schedules", "runs", "events")
 """What a foreign commit may have changed: the file tells that somebody wrote, not what."""
