@@ -29,10 +29,12 @@ from duly.core.ids import is_id, lane_id
 from duly.core.instants import to_datetime
 from duly.core.lane import Singleton
 from duly.core.on_event import EventHandler
+from duly.core.outside import holds_any
 from duly.core.policy import Retry
 from duly.core.queue import Queue, QueueState
 from duly.core.rules.backlog import all_missed, not_prompt, under
 from duly.core.rules.editing import Change, end_pause, pause
+from duly.core.rules.fairness import shares, shuffled
 from duly.core.rules.firing import FireRules, first_cursor, plan
 from duly.core.rules.flow import after_starts, allowance, is_full, opens_at
 from duly.core.rules.forecasting import Stratum
@@ -989,25 +991,22 @@ class Model(
         if session not in self.instances:
             return Claimed(now, [], alive=False)
         waiting = [run for run in self.runs.values() if run.claimed_by is None and run.hold in (0, 5)]
-        asked = [run for run in waiting if queues is None or run.queue in queues]
+        asked = [run for run in waiting if holds_any(run.queue, jobs) and (queues is None or run.queue in queues)]
+        asked = [run for run in asked if not (run.queue in self.queues and self.queues[run.queue].paused)]
         ready = [run for run in asked if takes(jobs, run.job) and (run.due_at <= now or run.hold == 5)]
-        lines = {(-run.priority, run.queue, run.hold != 5) for run in ready}
         claims: list[Claim] = []
-        for priority, queue, fresh in sorted(lines):
-            line = [r for r in ready if (-r.priority, r.queue, r.hold != 5) == (priority, queue, fresh)]
-            line.sort(key=lambda run: (run.due_at, run.slot, run.id))
-            room = self._room(queue, limit - len(claims), now)
-            if not fresh:
-                chosen, suspects = choose([Suspect(r.id, r.attempt, r.max_attempts) for r in line[:room]], suspects)
-                line = [run for run in line if run.id in chosen]
-            taken = self._in_order(line, room, self.queues.get(queue) if fresh else None)
-            for run in taken:
-                self._give(run, session, now)
-                claims.append(replace(self._claim(run), suspect=not fresh))
+        for priority in sorted({run.priority for run in asked}, reverse=True):
+            line = [run for run in ready if run.priority == priority]
+            for queue in sorted({run.queue for run in line if run.hold == 5}):
+                taken, suspects = self._take_suspects(line, queue, session, limit - len(claims), suspects, now)
+                claims += taken
+            # Whoever is due has a share, also a queue that holds no job that is known here.
+            due = {run.queue for run in asked if (run.priority, run.hold) == (priority, 0) and run.due_at <= now}
+            for queue, share in shares(shuffled(due, f"{now}/{session}"), limit, claims):
+                claims += self._take_share(line, queue, session, share, now)
         later = [run.due_at for run in waiting if run.due_at > now and run.hold == 0]
         later += [run.due_at for run in self._sleepers()] if workflows else []
         limited = [self.queues[name] for name in {run.queue for run in asked} & self.queues.keys()]
-        limited = [queue for queue in limited if not queue.paused]
         later += [at for at in (opens_at(queue, now) for queue in limited) if at is not None]
         return Claimed(
             now,
@@ -1015,6 +1014,27 @@ class Model(
             next_due_at=min(later, default=None) if len(claims) < limit else None,
             held_back=frozenset(queue.name for queue in limited if is_full(queue, self._running(queue.name))),
         )
+
+    def _take_suspects(
+        self, line: list[OpenRow], queue: str, session: int, limit: int, suspects: Room, now: int
+    ) -> tuple[list[Claim], Room]:
+        waiting = [run for run in line if (run.queue, run.hold) == (queue, 5)]
+        waiting.sort(key=lambda run: (run.due_at, run.slot, run.id))
+        waiting = waiting[: self._room(queue, limit, now)]
+        chosen, suspects = choose([Suspect(r.id, r.attempt, r.max_attempts) for r in waiting], suspects)
+        taken = self._in_order([run for run in waiting if run.id in chosen], limit, None)
+        return [replace(claim, suspect=True) for claim in self._give_all(taken, session, now)], suspects
+
+    def _take_share(self, line: list[OpenRow], queue: str, session: int, share: int, now: int) -> list[Claim]:
+        waiting = [run for run in line if (run.queue, run.hold, run.claimed_by) == (queue, 0, None)]
+        waiting.sort(key=lambda run: (run.due_at, run.slot, run.id))
+        taken = self._in_order(waiting, self._room(queue, share, now), self.queues.get(queue))
+        return self._give_all(taken, session, now)
+
+    def _give_all(self, runs: list[OpenRow], session: int, now: int) -> list[Claim]:
+        for run in runs:
+            self._give(run, session, now)
+        return [self._claim(run) for run in runs]
 
     def _in_order(self, line: list[OpenRow], room: int, queue: QueueState | None) -> list[OpenRow]:
         """The runs of a line that go first, in the order that its queue was set to."""

@@ -7,6 +7,7 @@ from typing import Any
 from duly.config import Settings
 from duly.core.run import RunStatus
 from duly.core.timing import Every
+from duly.engine.context import RunContext
 from tests.engine.lab import Lab
 
 SLOW_POLL = Settings(lease=150, heartbeat=50, poll=30, concurrency=10)
@@ -127,3 +128,40 @@ async def test_the_place_of_a_crashed_instance_is_free_after_its_lease(lab: Lab)
     assert len(started) == 2
     await lab.clock.advance(seconds=10)
     assert len(started) == 3, "one more, and not two: the live one keeps its place"
+
+
+async def test_fires_that_meet_every_free_place_do_not_keep_what_is_enqueued_waiting(lab: Lab) -> None:
+    """The handlers end at the instant of the next fires, which are there before the claim."""
+    started: list[str] = []
+
+    @lab.job("work")
+    async def work(run: RunContext) -> None:
+        started.append(run.payload["queue"])
+        await lab.nap(1)
+
+    await lab.start()
+    for n in range(250):
+        await lab.create(
+            f"s{n:03}", Every(seconds=1), queue="bulk", overlap="allow", payload={"queue": "bulk"}, wake=n == 249
+        )
+    await lab.clock.advance(milliseconds=2100)
+    await lab.enqueue("work", {"queue": "mail"}, queue="mail")
+    await lab.clock.advance(seconds=4)
+    assert "mail" in started
+
+
+async def test_a_worker_with_one_place_serves_every_queue(lab: Lab) -> None:
+    lab.settings = replace(SLOW_POLL, concurrency=1)
+    started: list[str] = []
+
+    @lab.job("work")
+    async def work(run: RunContext) -> None:
+        started.append(run.payload["queue"])
+        await lab.nap(0.01)
+
+    for queue, count in (("bulk", 100), ("default", 1), ("mail", 1)):
+        for _ in range(count):
+            await lab.enqueue("work", {"queue": queue}, queue=queue)
+    await lab.start()
+    await lab.clock.advance(milliseconds=500)
+    assert {"bulk", "default", "mail"} == set(started)

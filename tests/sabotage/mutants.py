@@ -17,6 +17,8 @@ CALENDARS_PG = (CONTRACT[0], "-k", "postgres and (Calendars or Excluded)")
 STEPS = (CONTRACT[0], "-k", "sqlite-memory and (Recording or Suspending or Children)")
 STEPS_PG = (CONTRACT[0], "-k", "postgres and (Recording or Suspending or Children)")
 ON_EVENT = (CONTRACT[0], "-k", "sqlite-memory and (OnEvent or Gathering)")
+SHARES = (CONTRACT[0], "-k", "sqlite-memory and QueuesShare")
+SHARES_PG = (CONTRACT[0], "-k", "postgres and QueuesShare")
 SIMULATION = tuple(
     f"tests/simulation/test_simulation.py::test_no_fault_loses_or_doubles_a_window_and_everything_comes_to_rest[{first}]"
     for first in range(0, 100, 10)
@@ -884,5 +886,47 @@ MUTANTS = (
             ),
         ),
         (("tests/engine/test_suspects.py",),),
+    ),
+    Mutant(
+        "a-queue-takes-all",
+        "the first queue of a priority may take all the room of a claim",
+        (
+            (
+                "src/duly/core/rules/fairness.py",
+                "share = quota(room - before, len(queues) - turn)",
+                "share = room - before",
+            ),
+        ),
+        (("tests/core/rules/test_fairness.py",), SHARES, SHARES_PG),
+    ),
+    Mutant(
+        "queues-by-name",
+        "where there is room for one run, it is always of the queue whose name comes first",
+        (
+            (
+                "src/duly/core/rules/fairness.py",
+                'sorted(queues, key=lambda queue: blake2b(f"{seed}/{queue}".encode(), digest_size=8).digest())',
+                "sorted(queues)",
+            ),
+        ),
+        (("tests/core/rules/test_fairness.py",), SHARES, ("tests/engine/test_queues.py",)),
+    ),
+    Mutant(
+        "no-second-turn",
+        "what other queues leave of a claim is left, however much waits in one",
+        (("src/duly/core/rules/fairness.py", "            wanting.append(queue)\n", "            pass\n"),),
+        (("tests/core/rules/test_fairness.py",), SHARES),
+    ),
+    Mutant(
+        "asks-lines-that-are-not-due",
+        "queues whose runs are not due yet take a share and cost a statement each",
+        (("src/duly/store/methods/claiming.py", "if line.first_due_at <= now", "if True"),),
+        (("tests/store/postgres/test_round_trips.py",),),
+    ),
+    Mutant(
+        "fires-take-every-place",
+        "fires that meet every free place keep what is enqueued waiting for ever",
+        (("src/duly/engine/worker.py", "UNCLAIMED_POLLS * self._settings.poll", "10**9"),),
+        (("tests/engine/test_queues.py",),),
     ),
 )

@@ -26,6 +26,9 @@ from .threads import Threads
 RAMP_STEP = 0.25
 """Seconds between looks for more room while claims ramp up."""
 
+UNCLAIMED_POLLS = 2
+"""For how many polls fires may take all places before a claim has to come between."""
+
 _RELEASED = Released()
 _RETRY = Retry()
 
@@ -154,10 +157,15 @@ class Worker:
         return self._settler.backlog > 2 * self._settings.concurrency
 
     def reserve(self, most: int) -> Grab | None:
-        """Offer free places to a fire, unless runs are waiting that came before; ``take`` must follow."""
+        """Offer free places to a fire, unless runs are waiting that came before; ``take`` must follow.
+
+        A fire may be quicker than the claim of those, but not again and again: then no place is left to claim for.
+        """
         places, session = self._on_loop, self._session()
         most = min(most, places.free)
         if self._draining or places.waiting or session is None or most <= 0 or not places.jobs:
+            return None
+        if self._clock.steady() - places.claimed_at > UNCLAIMED_POLLS * self._settings.poll:
             return None
         places.reserved += most
         return Grab(session, places.jobs, most)

@@ -74,7 +74,8 @@ class Claiming(Protocol):
     ) -> Claimed:
         """Give a live session up to ``limit`` due runs of jobs it knows; fence and attempt grow by one.
 
-        With ``queues``, only of those.
+        With ``queues``, only of those. Higher priorities go first; queues of one priority share, so that none keeps
+        another waiting.
 
         Runs whose last attempt was lost are suspects: the session gets no more of them than it has room for. Of a
         queue with limits the whole fleet together gets no more than they allow, of a paused one nothing.

@@ -1,9 +1,9 @@
-"""Keys are served in turn."""
+"""Keys and queues are served in turn."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from duly.core.rules.fairness import after_key, in_turn, quota
+from duly.core.rules.fairness import after_key, in_turn, quota, shares, shuffled
 
 
 def test_nothing_lies_between_a_key_and_the_next_one_asked_for() -> None:
@@ -32,3 +32,42 @@ def test_nobody_who_waits_gets_less_than_another_by_more_than_one(counts: dict[s
     for key, count in counts.items():
         if got[key] < count:  # still waiting
             assert max(got.values()) - got[key] <= 1
+
+
+def shared(counts: dict[str, int], room: int) -> tuple[dict[str, int], int]:
+    """How many of the runs that wait in each queue are taken, and how often a queue was asked."""
+    taken: list[str] = []
+    asked = 0
+    for queue, share in shares(list(counts), room, taken):
+        assert 0 < share <= room - len(taken)
+        asked += 1
+        taken += [queue] * min(share, counts[queue] - taken.count(queue))
+    return {queue: taken.count(queue) for queue in counts}, asked
+
+
+def test_a_long_queue_leaves_the_others_their_share_and_has_what_they_leave() -> None:
+    assert shared({"bulk": 8000, "default": 5, "mail": 5}, 100) == ({"bulk": 90, "default": 5, "mail": 5}, 4)
+    assert shared({"bulk": 8000, "mail": 8000}, 5) == ({"bulk": 3, "mail": 2}, 2)
+    assert shared({"mail": 5, "bulk": 8000}, 100) == ({"mail": 5, "bulk": 95}, 2)
+
+
+def test_a_queue_that_is_alone_is_asked_once() -> None:
+    assert shared({"bulk": 8000}, 100) == ({"bulk": 100}, 1)
+    assert shared({"bulk": 7}, 100) == ({"bulk": 7}, 1)
+    assert shared({"bulk": 7}, 0) == ({"bulk": 0}, 0)
+
+
+@given(counts=st.dictionaries(st.sampled_from("abcdef"), st.integers(0, 20), min_size=1), room=st.integers(0, 60))
+def test_a_claim_is_as_full_as_it_can_be_and_each_queue_has_its_share(counts: dict[str, int], room: int) -> None:
+    got, asked = shared(counts, room)
+    assert sum(got.values()) == min(room, sum(counts.values()))
+    assert all(got[queue] >= min(counts[queue], room // len(counts)) for queue in counts)
+    assert asked <= 2 * len(counts)
+
+
+@given(seeds=st.lists(st.text(), min_size=100, max_size=100, unique=True))
+def test_each_queue_comes_first_in_its_time(seeds: list[str]) -> None:
+    orders = [shuffled(["bulk", "default", "mail"], seed) for seed in seeds]
+    assert {order[0] for order in orders} == {"bulk", "default", "mail"}
+    assert all(sorted(order) == ["bulk", "default", "mail"] for order in orders)
+    assert orders == [shuffled(["mail", "bulk", "default"], seed) for seed in seeds]

@@ -55,8 +55,8 @@ def new_schedule(key: str, **facts: Any) -> NewSchedule:
     )
 
 
-def new_request(**values: Any) -> NewRequest:
-    return NewRequest(id=new_id(), job=JOB, payload='{"b": [1]}', queue="default", max_attempts=3, **values)
+def new_request(queue: str = "default", **values: Any) -> NewRequest:
+    return NewRequest(id=new_id(), job=JOB, payload='{"b": [1]}', queue=queue, max_attempts=3, **values)
 
 
 async def put(store: SqlStore, key: str, **facts: Any) -> Schedule:

@@ -10,7 +10,7 @@ from duly.store.postgres.driver import PostgresDriver
 from duly.store.postgres.wire import Wire
 from duly.store.sql import SqlStore
 from duly.store.values import Fired, Grab
-from tests.store.postgres.making import JOB, RULES, SetClock, completed, new_schedule, open_session
+from tests.store.postgres.making import JOB, RULES, SetClock, completed, new_request, new_schedule, open_session
 
 HOUR = 3_600_000
 
@@ -58,6 +58,30 @@ async def test_an_idle_poll_waits_twice(store: SqlStore, trips: list[str]) -> No
     assert claim == [f"{BEGUN}+hold_session+ready_lines", "next_due+COMMIT"]
     lost = await sent_by(lambda: store.take_lost(limit=10, rules=FireRules()), trips)
     assert lost == [f"{BEGUN}+expire_sessions+lost_runs+unanswered_runs", "COMMIT"]
+
+
+async def test_a_claim_from_one_queue_asks_it_once_whatever_is_not_due_elsewhere(
+    store: SqlStore, clock: SetClock, trips: list[str]
+) -> None:
+    session = await open_session(store)
+    await store.enqueue([new_request("bulk") for _ in range(20)])
+    await store.enqueue([new_request("later", run_at=clock.at + HOUR)])
+    claim = await sent_by(lambda: store.claim_runs(session, jobs=[JOB], limit=4), trips)
+    assert claim == [f"{BEGUN}+hold_session+ready_lines", "claim_ready", "COMMIT"]
+    trips.clear()
+    await store.claim_runs(session, jobs=[JOB], limit=50)
+    assert trips == [f"{BEGUN}+hold_session+ready_lines", "claim_ready", "next_due+COMMIT"]
+
+
+async def test_a_claim_from_several_queues_asks_again_only_those_that_want_more(
+    store: SqlStore, clock: SetClock, trips: list[str]
+) -> None:
+    session = await open_session(store)
+    for queue, count in (("bulk", 40), ("mail", 1), ("sms", 1)):
+        await store.enqueue([new_request(queue) for _ in range(count)])
+    claimed = await store.claim_runs(session, jobs=[JOB], limit=20)
+    assert len(claimed.claims) == 20
+    assert 3 <= trips.count("claim_ready") <= 4
 
 
 async def test_a_create_waits_once_and_a_fire_three_times_where_somebody_has_looked_who_watches(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from duly.core.outside import holds_any
+from duly.core.rules.fairness import shares, shuffled
 from duly.core.rules.suspects import Room, Suspect, choose
 from duly.core.run import Claim
 from duly.core.schedule import Definition
@@ -34,33 +35,20 @@ def claim_runs(
     """Take up to ``limit`` due runs for a live session; see ``Claiming.claim_runs``."""
     workflows = any(job.startswith(WORKFLOW) for job in jobs)
     wake = [query("wake_sleepers", now=now)] if workflows else []
-    alive, *_, lines = yield group(query("hold_session", session=session), *wake, query("ready_lines"))
+    alive, *_, found = yield group(query("hold_session", session=session), *wake, query("ready_lines"))
     if not alive:
         return Claimed(now, [], alive=False)
-    lines = [line for line in lines if holds_any(line[0], jobs)]
+    lines = [line for line in map(_Line._make, found) if holds_any(line.queue, jobs)]
     if queues is not None:
-        lines = [line for line in lines if line[0] in queues]
+        lines = [line for line in lines if line.queue in queues]
+    gates = yield from open_gates(now, sorted({line.queue for line in lines if line.governed}))
+    asking = _Asking(now, session, list(jobs), gates, suspects)
     claims: list[Claim] = []
-    gates = yield from open_gates(now, sorted({queue for queue, _, _, governed in lines if governed}))
-    for queue, priority, lost_before, _ in sorted(lines, key=lambda line: (-line[1], line[0], not line[2])):
-        gate = gates.get(queue)
-        room = limit - len(claims) if gate is None else gate.room(limit - len(claims))
-        if room == 0:
-            continue
-        line = {"queue": queue, "priority": priority, "jobs": list(jobs), "now": now}
-        if lost_before:
-            taken, suspects = yield from _claim_suspects(line, session, room, suspects)
-        elif gate is None:
-            taken = yield from _claim_ready(line, session, room)
-        else:
-            taken = yield from _claim_governed(line, session, room, gate)
-        if gate is not None:
-            gate.take(len(taken))
-            for claim in taken:
-                claim.capped = gate.capped
-        claims += taken
-        if len(claims) >= limit:
-            break
+    due = [line for line in lines if line.first_due_at <= now]
+    for priority in sorted({line.priority for line in due}, reverse=True):
+        if len(claims) < limit:
+            equals = [line for line in due if line.priority == priority]
+            claims += yield from _claim_equals(asking, equals, limit - len(claims))
     yield from close_gates(gates)
     yield from attach_definitions(claims, definitions)
     next_due_at = None
@@ -71,6 +59,58 @@ def claim_runs(
         next_due_at = min((at for at in (*opens, *(rows[0][0] for rows in found)) if at is not None), default=None)
     held_back = frozenset(name for name, gate in gates.items() if gate.full)
     return Claimed(now, claims, next_due_at=next_due_at, held_back=held_back)
+
+
+class _Line(NamedTuple):
+    """The runs of a queue that wait at a priority; those that were lost before stand in a line of their own."""
+
+    queue: str
+    priority: int
+    lost_before: bool
+    governed: bool
+    first_due_at: int
+
+
+@dataclass(slots=True)
+class _Asking:
+    """Who claims, and what it may still take."""
+
+    now: int
+    session: int
+    jobs: list[str]
+    gates: dict[str, Gate]
+    suspects: Room
+
+
+def _claim_equals(asking: _Asking, lines: Sequence[_Line], limit: int) -> Program[list[Claim]]:
+    """Take from the lines of one priority: from suspects, which are few, then so that no queue keeps others waiting."""
+    claims: list[Claim] = []
+    for line in sorted(line for line in lines if line.lost_before):
+        claims += yield from _claim_line(asking, line, limit - len(claims))
+    waiting = {line.queue: line for line in lines if not line.lost_before}
+    for queue, share in shares(shuffled(waiting, f"{asking.now}/{asking.session}"), limit, claims):
+        claims += yield from _claim_line(asking, waiting[queue], share)
+    return claims
+
+
+def _claim_line(asking: _Asking, line: _Line, limit: int) -> Program[list[Claim]]:
+    """Take from a line what its queue allows."""
+    gate = asking.gates.get(line.queue)
+    room = limit if gate is None else gate.room(limit)
+    if room == 0:
+        return []
+    place = {"queue": line.queue, "priority": line.priority, "jobs": asking.jobs, "now": asking.now}
+    if line.lost_before:
+        taken, asking.suspects = yield from _claim_suspects(place, asking.session, room, asking.suspects)
+    elif gate is None:
+        taken = yield from _claim_ready(place, asking.session, room)
+    else:
+        taken = yield from _claim_governed(place, asking.session, room, gate)
+    if gate is not None:
+        gate.take(len(taken))
+        for claim in taken:
+            claim.capped = gate.capped
+    return taken
 
 
 def _claim_ready(line: dict[str, Any], session: int, limit: int) -> Program[list[Claim]]:

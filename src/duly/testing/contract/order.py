@@ -1,16 +1,103 @@
-"""The order within a queue: priority before fair shares before arrival."""
+"""The order of a claim: priority first, then queues share; within a queue, fair shares before arrival."""
 
 from __future__ import annotations
 
+from collections import Counter
+
 from duly.core.policy import Overlap
+from duly.core.rules.suspects import NO_ROOM, Room
 from duly.core.timing import Every
-from duly.testing.contract.queues import claimed_ids, fill, set_up
+from duly.testing.contract.queues import claimed_ids, fill, pause, set_up
 from duly.testing.contract.trial import Trial, Worker
 
 
 async def owners(worker: Worker, limit: int = 100) -> list[str]:
     """Whose runs are claimed, in their order."""
     return [claim.tenant for claim in await worker.claim(limit)]
+
+
+async def queues(worker: Worker, limit: int = 100, suspects: Room = NO_ROOM) -> dict[str, int]:
+    """How many runs of each queue are claimed."""
+    return Counter(claim.queue for claim in await worker.claim(limit, suspects))
+
+
+class TestQueuesShare:
+    async def test_a_backlog_keeps_no_other_queue_of_its_priority_waiting(self, trial: Trial) -> None:
+        bulk = await fill(trial, 30, queue="bulk")
+        await fill(trial, 2, queue="default")
+        await fill(trial, 9, queue="mail")
+        worker = await trial.worker()
+        claims = await worker.claim(limit=12)
+        count = Counter(claim.queue for claim in claims)
+        assert (count["default"], count.total()) == (2, 12)
+        assert min(count["bulk"], count["mail"]) >= 4
+        assert [claim.id for claim in claims if claim.queue == "bulk"] == bulk[: count["bulk"]]
+
+    async def test_what_the_others_leave_goes_to_the_one_that_has_more(self, trial: Trial) -> None:
+        await fill(trial, 30, queue="bulk")
+        await fill(trial, 2)
+        worker = await trial.worker()
+        assert await queues(worker, limit=20) == {"bulk": 18, "mail": 2}
+        assert await queues(worker, limit=20) == {"bulk": 12}
+
+    async def test_each_queue_has_its_turn_where_there_is_room_for_one_run(self, trial: Trial) -> None:
+        names = ("bulk", "default", "mail")
+        for name in names:
+            await fill(trial, 40, queue=name)
+        worker = await trial.worker()
+        served: Counter[str] = Counter()
+        for _ in range(40):
+            trial.clock.move(milliseconds=1)
+            served.update(await queues(worker, limit=1))
+        assert served.keys() == set(names)
+
+    async def test_a_higher_priority_shares_with_no_lower_one(self, trial: Trial) -> None:
+        await fill(trial, 3, queue="default")
+        await fill(trial, 4, queue="bulk", priority=5)
+        await fill(trial, 4, priority=5)
+        worker = await trial.worker()
+        assert await queues(worker, limit=8) == {"bulk": 4, "mail": 4}
+        assert await queues(worker, limit=8) == {"default": 3}
+
+    async def test_queues_without_a_run_for_this_worker_take_no_room(self, trial: Trial) -> None:
+        await fill(trial, 30, queue="bulk")
+        await fill(trial, 5, queue="a", job="other")
+        await fill(trial, 5, queue="z", job="other")
+        await fill(trial, 1, queue="paused")
+        await pause(trial, "paused")
+        await trial.enqueue(queue="later", run_at=trial.clock.now() + 60_000)
+        assert await queues(await trial.worker(), limit=12) == {"bulk": 12}
+
+    async def test_a_limited_queue_gives_what_it_may_and_leaves_the_rest(self, trial: Trial) -> None:
+        await set_up(trial, max_running=3)
+        await set_up(trial, "sms", rate=2, per_ms=10_000)
+        for name in ("bulk", "mail", "sms"):
+            await fill(trial, 20, queue=name)
+        worker = await trial.worker()
+        assert await queues(worker, limit=15) == {"bulk": 10, "mail": 3, "sms": 2}
+        assert await queues(worker, limit=4) == {"bulk": 4}
+
+    async def test_a_queue_keeps_its_own_order_in_its_share(self, trial: Trial) -> None:
+        await set_up(trial, "fair", fair=True)
+        await set_up(trial, "newest", newest_first=True)
+        await fill(trial, 20, queue="bulk")
+        for tenant in ("a", "a", "a", "b", "c"):
+            await fill(trial, 1, queue="fair", tenant=tenant)
+        newest = await fill(trial, 5, queue="newest")
+        claims = await (await trial.worker()).claim(limit=12)
+        assert [claim.tenant for claim in claims if claim.queue == "fair"] == ["a", "b", "c", "a"]
+        assert [claim.id for claim in claims if claim.queue == "newest"] == newest[:0:-1]
+
+    async def test_suspects_go_first_and_take_from_no_share(self, trial: Trial) -> None:
+        lost = await fill(trial, 2, queue="mail")
+        await (await trial.worker(name="doomed")).claim()
+        trial.clock.move(seconds=16)
+        assert set(await trial.take_lost()) == set(lost)
+        for name in ("bulk", "default", "mail"):
+            await fill(trial, 20, queue=name)
+        claims = await (await trial.worker()).claim(limit=11, suspects=Room(2))
+        assert [claim.id for claim in claims if claim.suspect] == [claim.id for claim in claims[:2]] == lost
+        assert Counter(claim.queue for claim in claims[2:]) == {"bulk": 3, "default": 3, "mail": 3}
 
 
 class TestFairShares:
