@@ -19,6 +19,7 @@ STEPS_PG = (CONTRACT[0], "-k", "postgres and (Recording or Suspending or Childre
 ON_EVENT = (CONTRACT[0], "-k", "sqlite-memory and (OnEvent or Gathering)")
 SHARES = (CONTRACT[0], "-k", "sqlite-memory and QueuesShare")
 SHARES_PG = (CONTRACT[0], "-k", "postgres and QueuesShare")
+FLOORS = ("tests/store/test_floors.py",)
 SIMULATION = tuple(
     f"tests/simulation/test_simulation.py::test_no_fault_loses_or_doubles_a_window_and_everything_comes_to_rest[{first}]"
     for first in range(0, 100, 10)
@@ -631,8 +632,8 @@ MUTANTS = (
         _queries(
             "postgres",
             ("claim_ready",),
-            "due_at <= :now::bigint",
-            "due_at <= floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
+            "AND :now::bigint",
+            "AND floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
         ),
         (("tests/store/postgres/test_plans.py", "-k", "claim"),),
     ),
@@ -922,6 +923,43 @@ MUTANTS = (
         "queues whose runs are not due yet take a share and cost a statement each",
         (("src/duly/store/methods/claiming.py", "if line.first_due_at <= now", "if True"),),
         (("tests/store/postgres/test_round_trips.py",),),
+    ),
+    Mutant(
+        "no-floor",
+        "every claim walks over all that waits for other workers",
+        (("src/duly/store/methods/claiming.py", "floor=floor or GROUND", "floor=GROUND"),),
+        (FLOORS,),
+    ),
+    Mutant(
+        "floors-for-ever",
+        "a run that comes in with an instant long past is never found behind a backlog of another job",
+        (
+            (
+                "src/duly/store/methods/floors.py",
+                "floor is not None and 0 <= now - floor.made_at < LASTS_MS",
+                "floor is not None",
+            ),
+        ),
+        (FLOORS, (CONTRACT[0], "-k", "TestClaiming and (sqlite-memory or postgres)")),
+    ),
+    Mutant(
+        "floors-up-to-now",
+        "what is committed a moment after its instant waits as if it were long past",
+        (("src/duly/store/methods/claiming.py", "min(first_due_at, asking.now - MARGIN_MS)", "first_due_at"),),
+        (FLOORS,),
+    ),
+    Mutant(
+        "floors-hide-what-is-let-go",
+        "the next run of a lane waits for seconds behind a backlog of another job",
+        (("src/duly/store/bound/engine.py", "            self._floors.forget()\n", "            pass\n"),),
+        (FLOORS,),
+    ),
+    Mutant(
+        "floor-as-a-filter",
+        "a claim begins at the head of its line and only leaves out what lies below the floor",
+        _queries("sqlite", ("claim_ready",), "due_at BETWEEN :floor", "due_at + 0 BETWEEN :floor")
+        + _queries("postgres", ("claim_ready",), "due_at BETWEEN :floor", "due_at + 0 BETWEEN :floor"),
+        (("tests/store/postgres/test_plans.py", "-k", "claim"), ("tests/store/sqlite/test_plans.py",)),
     ),
     Mutant(
         "fires-take-every-place",

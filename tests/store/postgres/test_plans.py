@@ -170,8 +170,8 @@ PREPARED: dict[str, tuple[dict[str, Any], str]] = {
     "count_load": ({"now": NOW, "limit": 10_000}, "duly_runs_ready"),
     "claim_ready": (
         {
-            "queue": "queue1", "priority": 1, "jobs": ["job1", "job3"], "now": NOW, "limit": 500, "session": 1,
-            "deadline_grace": 1,
+            "queue": "queue1", "priority": 1, "jobs": ["job1", "job3"], "floor": 0, "now": NOW, "limit": 500,
+            "session": 1, "deadline_grace": 1,
         },
         "duly_runs_ready",
     ),
@@ -182,6 +182,7 @@ PREPARED: dict[str, tuple[dict[str, Any], str]] = {
         },
         "duly_runs_ready",
     ),
+    "count_passed": ({"queue": "queue1", "priority": 1, "before": NOW, "most": 1000}, "duly_runs_ready"),
     "fair_keys": ({"queue": "fair", "priority": 0, "least": "", "now": NOW, "limit": 64}, "duly_runs_fair"),
     "fair_heads": (
         {"queue": "fair", "priority": 0, "keys": ["t1", "t2"], "jobs": ["job1"], "now": NOW, "quota": 3},

@@ -190,9 +190,35 @@ STEPS: list[tuple[str, Query | Batch, int]] = [
     ),
     (
         "claim",
-        query("claim_ready", queue="q1", priority=1, jobs=["rare"], now=5, limit=10, session=1, deadline_grace=0),
+        query(
+            "claim_ready",
+            queue="q1",
+            priority=1,
+            jobs=["rare"],
+            floor=0,
+            now=5,
+            limit=10,
+            session=1,
+            deadline_grace=0,
+        ),
         0,
     ),
+    (
+        "claim above a floor",
+        query(
+            "claim_ready",
+            queue="q0",
+            priority=1,
+            jobs=["rare"],
+            floor=2,
+            now=5,
+            limit=10,
+            session=1,
+            deadline_grace=0,
+        ),
+        0,
+    ),
+    ("passed over", query("count_passed", queue="q0", priority=1, before=2, most=50), 1),
 ]
 
 

@@ -13,6 +13,7 @@ from duly.runtime.clock import Clock
 from duly.store.clash import Clash
 from duly.store.driver import Driver
 from duly.store.methods.definitions import Definitions
+from duly.store.methods.floors import Floors
 from duly.store.methods.telling import Tap, Watch
 from duly.store.narrowing import narrowed
 from duly.store.sealing import refuse_unknown_seals
@@ -28,6 +29,7 @@ class Bound:
         self.name = driver.name
         self.fires_at_once = driver.fires_at_once
         self._definitions = Definitions()
+        self._floors = Floors()
         self._watch = Watch()
         self._told_listeners: list[Callable[[], None]] = []
         self._notified_listeners: list[Callable[[], None]] = []

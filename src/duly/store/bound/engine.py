@@ -95,6 +95,7 @@ class BoundClaiming(BoundTracing):
                 limit=limit,
                 suspects=suspects,
                 definitions=self._definitions,
+                floors=self._floors,
                 queues=queues,
             ),
             engine=True,
@@ -104,6 +105,7 @@ class BoundClaiming(BoundTracing):
 
     async def settle(self, settlements: Sequence[Settlement]) -> Settled:
         settled = await self._write(partial(settling.settle, settlements=settlements), engine=True)
+        self._let_go(settled)
         if settled.released or any(settlement.claim.capped for settlement in settlements):
             self.driver.hint("runs")
         return settled
@@ -121,6 +123,7 @@ class BoundClaiming(BoundTracing):
                 definitions=self._definitions,
             )
         )
+        self._let_go(settled)
         self.driver.hint("runs")  # nobody here knows whether its queue was full
         return settled
 
@@ -138,8 +141,13 @@ class BoundClaiming(BoundTracing):
                 definitions=self._definitions,
             )
         )
+        self._let_go(settled)
         self.driver.hint("runs")
         return settled
+
+    def _let_go(self, settled: Settled) -> None:
+        if settled.released:
+            self._floors.forget()
 
     async def begin_answer(self, run_id: str, fence: int) -> bool:
         return await self._write(

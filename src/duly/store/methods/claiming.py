@@ -16,6 +16,7 @@ from duly.store.statements import Program, Row, group, query
 from duly.store.values import Claimed
 
 from .definitions import Definitions
+from .floors import GROUND, MARGIN_MS, WORTH, Floors, Place
 from .gating import Gate, close_gates, open_gates
 from .sharing import choose_in_turn
 
@@ -30,6 +31,7 @@ def claim_runs(
     limit: int,
     suspects: Room,
     definitions: Definitions,
+    floors: Floors,
     queues: Collection[str] | None = None,
 ) -> Program[Claimed]:
     """Take up to ``limit`` due runs for a live session; see ``Claiming.claim_runs``."""
@@ -42,7 +44,7 @@ def claim_runs(
     if queues is not None:
         lines = [line for line in lines if line.queue in queues]
     gates = yield from open_gates(now, sorted({line.queue for line in lines if line.governed}))
-    asking = _Asking(now, session, list(jobs), gates, suspects)
+    asking = _Asking(now, session, list(jobs), gates, suspects, floors)
     claims: list[Claim] = []
     due = [line for line in lines if line.first_due_at <= now]
     for priority in sorted({line.priority for line in due}, reverse=True):
@@ -80,6 +82,15 @@ class _Asking:
     jobs: list[str]
     gates: dict[str, Gate]
     suspects: Room
+    floors: Floors
+
+    @property
+    def claimer(self) -> dict[str, int]:
+        return {"session": self.session, "deadline_grace": DEADLINE_GRACE_MS}
+
+    def at(self, line: _Line) -> dict[str, Any]:
+        """What is looked for in a line."""
+        return {"queue": line.queue, "priority": line.priority, "jobs": self.jobs, "now": self.now}
 
 
 def _claim_equals(asking: _Asking, lines: Sequence[_Line], limit: int) -> Program[list[Claim]]:
@@ -99,13 +110,12 @@ def _claim_line(asking: _Asking, line: _Line, limit: int) -> Program[list[Claim]
     room = limit if gate is None else gate.room(limit)
     if room == 0:
         return []
-    place = {"queue": line.queue, "priority": line.priority, "jobs": asking.jobs, "now": asking.now}
     if line.lost_before:
-        taken, asking.suspects = yield from _claim_suspects(place, asking.session, room, asking.suspects)
+        taken = yield from _claim_suspects(asking, line, room)
     elif gate is None:
-        taken = yield from _claim_ready(place, asking.session, room)
+        taken = yield from _claim_ready(asking, line, room)
     else:
-        taken = yield from _claim_governed(place, asking.session, room, gate)
+        taken = yield from _claim_governed(asking, line, room, gate)
     if gate is not None:
         gate.take(len(taken))
         for claim in taken:
@@ -113,19 +123,31 @@ def _claim_line(asking: _Asking, line: _Line, limit: int) -> Program[list[Claim]
     return taken
 
 
-def _claim_ready(line: dict[str, Any], session: int, limit: int) -> Program[list[Claim]]:
-    rows = yield query("claim_ready", **line, limit=limit, session=session, deadline_grace=DEADLINE_GRACE_MS)
-    return _in_order(rows)
+def _claim_ready(asking: _Asking, line: _Line, limit: int) -> Program[list[Claim]]:
+    place = Place(line.queue, line.priority, tuple(asking.jobs))
+    floor = asking.floors.of(place, asking.now)
+    rows = yield query("claim_ready", **asking.at(line), floor=floor or GROUND, limit=limit, **asking.claimer)
+    taken = _in_order(rows)
+    if floor is None:
+        yield from _look_back(asking, line, place, taken[0].due_at if taken else asking.now)
+    return taken
 
 
-def _claim_governed(line: dict[str, Any], session: int, limit: int, gate: Gate) -> Program[list[Claim]]:
+def _look_back(asking: _Asking, line: _Line, place: Place, first_due_at: int) -> Program[None]:
+    """Let the next claims begin where this one has found its first run, if it has passed over many that are not its."""
+    floor = min(first_due_at, asking.now - MARGIN_MS)
+    if line.first_due_at < floor:
+        ((passed,),) = yield query("count_passed", queue=line.queue, priority=line.priority, before=floor, most=WORTH)
+        asking.floors.keep(place, floor if passed >= WORTH else GROUND, asking.now)
+
+
+def _claim_governed(asking: _Asking, line: _Line, limit: int, gate: Gate) -> Program[list[Claim]]:
     """Take from a queue in the order that it was set to."""
     taken: list[Claim] = []
     if gate.queue.fair:
-        ids = yield from choose_in_turn(line, gate, limit)
+        ids = yield from choose_in_turn(asking.at(line), gate, limit)
         if ids:
-            grace = DEADLINE_GRACE_MS
-            rows = yield query("claim_chosen", ids=ids, now=line["now"], session=session, deadline_grace=grace)
+            rows = yield query("claim_chosen", ids=ids, now=asking.now, **asking.claimer)
             found = {row[0]: read_claim(row) for row in rows}
             taken = [found[id] for id in ids if id in found]
         # What has no key came in while the queue was not fair yet.
@@ -133,8 +155,8 @@ def _claim_governed(line: dict[str, Any], session: int, limit: int, gate: Gate) 
     if limit == 0:
         return taken
     if not gate.queue.newest_first:
-        return taken + (yield from _claim_ready(line, session, limit))
-    rows = yield query("claim_newest", **line, limit=limit, session=session, deadline_grace=DEADLINE_GRACE_MS)
+        return taken + (yield from _claim_ready(asking, line, limit))
+    rows = yield query("claim_newest", **asking.at(line), limit=limit, **asking.claimer)
     return taken + _in_order(rows)[::-1]
 
 
@@ -142,16 +164,16 @@ def _in_order(rows: Sequence[Row]) -> list[Claim]:
     return sorted(map(read_claim, rows), key=lambda claim: (claim.due_at, claim.id))
 
 
-def _claim_suspects(line: dict[str, Any], session: int, limit: int, room: Room) -> Program[tuple[list[Claim], Room]]:
+def _claim_suspects(asking: _Asking, line: _Line, limit: int) -> Program[list[Claim]]:
     """Take from a line of runs that were lost before as many as may be tried beside one another."""
-    if room.most <= 0:
-        return [], room
-    waiting = yield query("waiting_suspects", **line, limit=min(limit, room.most))
-    ids, room = choose([Suspect(*row) for row in waiting], room)
+    if asking.suspects.most <= 0:
+        return []
+    waiting = yield query("waiting_suspects", **asking.at(line), limit=min(limit, asking.suspects.most))
+    ids, asking.suspects = choose([Suspect(*row) for row in waiting], asking.suspects)
     if not ids:
-        return [], room
-    rows = yield query("claim_suspects", ids=ids, now=line["now"], session=session, deadline_grace=DEADLINE_GRACE_MS)
-    return [replace(claim, suspect=True) for claim in _in_order(rows)], room
+        return []
+    rows = yield query("claim_suspects", ids=ids, now=asking.now, **asking.claimer)
+    return [replace(claim, suspect=True) for claim in _in_order(rows)]
 
 
 def read_claim(row: Row) -> Claim:

@@ -89,6 +89,20 @@ class TestClaiming:
         (claim,) = await (await trial.worker("work")).claim(limit=1)
         assert claim.id == mine.id
 
+    async def test_a_run_behind_a_backlog_of_another_job_is_found_at_once_and_one_due_before_it_within_seconds(
+        self, trial: Trial
+    ) -> None:
+        await trial.store.enqueue([trial.request("other") for _ in range(1_500)])
+        trial.clock.move(minutes=1)
+        worker = await trial.worker()
+        assert await worker.claim() == []
+        mine = await trial.enqueue()
+        assert (await worker.claim_one()).id == mine.id
+        late = await trial.enqueue(run_at=trial.clock.now() - 90_000)
+        trial.clock.move(seconds=5)
+        assert (await worker.claim_one()).id == late.id
+        assert len(await (await trial.worker("other")).claim(limit=2_000)) == 1_500
+
     async def test_higher_priorities_go_first_whatever_their_queue(self, trial: Trial) -> None:
         wanted: list[tuple[int, str]] = [(9, "b"), (5, "a"), (0, "a"), (0, "b"), (-5, "a")]
         for priority, queue in reversed(wanted):

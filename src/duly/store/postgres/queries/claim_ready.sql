@@ -2,7 +2,7 @@ WITH picked AS MATERIALIZED (
     SELECT id
     FROM duly_runs
     WHERE claimed_by IS NULL AND hold = 0
-      AND queue = :queue::text AND priority = :priority::int AND due_at <= :now::bigint
+      AND queue = :queue::text AND priority = :priority::int AND due_at BETWEEN :floor::bigint AND :now::bigint
       AND (job = ANY (:jobs::text[]) OR (job LIKE 'topic:%' AND 'topic:*' = ANY (:jobs::text[])))
     ORDER BY due_at, slot
     LIMIT :limit::bigint

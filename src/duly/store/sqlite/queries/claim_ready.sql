@@ -7,7 +7,8 @@ UPDATE duly_runs SET
     deadline_at = :now + timeout_ms + :deadline_grace
 WHERE rowid IN (
     SELECT rowid FROM duly_runs
-    WHERE claimed_by IS NULL AND hold = 0 AND queue = :queue AND priority = :priority AND due_at <= :now
+    WHERE claimed_by IS NULL AND hold = 0 AND queue = :queue AND priority = :priority
+      AND due_at BETWEEN :floor AND :now
       AND (job IN (SELECT value FROM json_each(:jobs))
         OR (job GLOB 'topic:*' AND 'topic:*' IN (SELECT value FROM json_each(:jobs))))
     ORDER BY due_at, slot
