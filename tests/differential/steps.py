@@ -200,7 +200,7 @@ class StepsModel:
 
     def _suspend(self, run: Any, outcome: Suspended) -> None:
         """Let a run sleep, unless something came that it has not seen."""
-        if max([0, *(row.n for row in self._messages(run.id))]) <= outcome.seen:
+        if not self._unread(run.id, outcome.seen):
             run.hold, run.due_at = int(Hold.SIGNAL), NEVER if outcome.wake_at is None else outcome.wake_at
 
     def _sleepers(self) -> list[Any]:

@@ -105,6 +105,30 @@ async def test_h8_one_that_is_late_wakes_at_once_and_says_when_it_should_have(ur
     assert steps[1].due_at == steps[0].asked_at + WEEK
 
 
+async def test_h9_one_that_took_a_message_before_a_restart_waits_again_without_being_claimed_over_and_over(
+    url: str, clock: ManualClock
+) -> None:
+    def declare(app: Duly) -> None:
+        @app.workflow("twice")
+        async def twice(ctx: WorkflowContext) -> Any:
+            await ctx.wait_for_signal("a")
+            await ctx.sleep("1h")
+            return await ctx.wait_for_signal("b", timeout="1h")
+
+    async with living(url, clock, declare) as app:
+        run = await app.workflows.start("twice")
+        await app.workflows.signal(run.id, "a")
+        await clock.settle()
+        before = await looked_at(app, run)
+    async with living(url, clock, declare) as app:
+        await clock.advance(hours=1)
+        woken = await looked_at(app, run)
+        assert (woken.status, woken.fence) == (RunStatus.SUSPENDED, before.fence + 1)
+        await app.workflows.signal(run.id, "b", 7)
+        await clock.settle()
+        assert (await looked_at(app, run)).result == 7
+
+
 async def test_h7_now_random_and_uuid_are_the_same_after_a_restart(url: str, clock: ManualClock) -> None:
     told: list[list[Any]] = []
 

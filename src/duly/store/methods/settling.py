@@ -132,7 +132,7 @@ def _decide_and_write(
     locked = {row[0]: row for row in rows}
     sleepers = [s.claim.id for s in other if isinstance(s.outcome, Suspended) and s.claim.id in locked]
     # Under the lock of the run: what comes in later wakes it, what came in before is seen here.
-    tops = dict((yield query("inbox_tops", ids=sleepers))) if sleepers else {}
+    tops = dict((yield query("unread_tops", ids=sleepers))) if sleepers else {}
     verdicts = _Verdicts(now, tops)
     for settlement in other:
         if settlement.claim.id in locked:

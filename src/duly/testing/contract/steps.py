@@ -237,6 +237,17 @@ class TestSuspending:
         assert await flow.suspend(seen=2) == RunStatus.SUSPENDED
         assert await flow.worker.claim() == []
 
+    async def test_h9_a_message_that_was_taken_keeps_nobody_awake_who_has_not_heard_of_it(self, trial: Trial) -> None:
+        flow = await begin(trial)
+        await trial.store.signal_run(flow.id, "s", "1")
+        await flow.record(step(kind=StepKind.SIGNAL, result="1"), seen=1, taken=[1])
+        assert (await trial.store.read_journal(flow.id)).messages == []
+        assert await flow.suspend(seen=0) == RunStatus.SUSPENDED
+        await trial.store.signal_run(flow.id, "s", "2")
+        flow.claim = await flow.worker.claim_one()
+        assert [m.n for m in (await trial.store.read_journal(flow.id)).messages] == [2]
+        assert await flow.suspend(seen=0) == "pending"
+
     async def test_signals_go_to_open_runs_of_workflows_only(self, trial: Trial, access: Access) -> None:
         flow = await begin(trial)
         job = await trial.enqueue()
