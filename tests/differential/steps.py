@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from duly.core.run import Hold, NewRun, Run, RunKind, RunStatus, Suspended
@@ -58,9 +58,11 @@ class StepsModel:
             known = self.steps.get((run.id, step.position))
             if known is None:
                 self.steps[run.id, step.position] = step
-            elif known.status is StepStatus.ASKED or (known.kind is StepKind.STEP and known.seq is None):
+            elif known.status is StepStatus.ASKED:
                 asked = {"kind": known.kind, "name": known.name, "asked_at": known.asked_at}
                 self.steps[run.id, step.position] = Step(**asdict(step) | asked)
+            elif known.kind is StepKind.STEP and known.seq is None:
+                self.steps[run.id, step.position] = replace(known, seq=step.seq)
         if record.job is not None or record.progress:
             run.attempt, run.job = 1, record.job or run.job
         for n in record.taken:

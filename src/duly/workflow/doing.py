@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import inspect
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
@@ -25,6 +25,7 @@ from duly.runtime.clock import Clock
 from duly.runtime.tracing import step_span
 
 from .body import Done
+from .transacting import Both, Keep, NotConfirmed
 
 _encode = msgspec.json.Encoder().encode
 LOG_LINES = 200
@@ -85,11 +86,6 @@ def current_step() -> StepContext | None:
     return _current.get()
 
 
-Keep = Callable[[Step], None]
-Transact = Callable[[Callable[[Any, Keep], Step]], Step]
-"""Calls a function with a connection and with what keeps a row on it, and commits all of it together."""
-
-
 class Hands:
     """Does the work of steps, and puts its end into their rows."""
 
@@ -100,7 +96,8 @@ class Hands:
         clock: Clock,
         now: Callable[[], int],
         result_limit: int,
-        transact: Transact,
+        transact: Callable[[Both], Step],
+        recall: Callable[[Step], Awaitable[Step]],
     ) -> None:
         self._run_id = run_id
         self._registry = registry
@@ -109,6 +106,7 @@ class Hands:
         self._now = now
         self._result_limit = result_limit
         self._transact = transact
+        self._recall = recall
 
     async def do(self, step: Step, work: StepWork) -> Step:
         """Try once; the answer is the row of its end, or of the wait for the next try."""
@@ -117,8 +115,7 @@ class Hands:
         try:
             with step_span(work.name, {"run_id": self._run_id, "attempt": attempt, "position": step.position}):
                 if work.transactional:
-                    both = lambda c, keep: self._both(step, work, context, c, keep)
-                    return await asyncio.to_thread(self._in_thread, partial(self._transact, both))
+                    return await self._in_transaction(step, work, context)
                 output = await self._limited(work, context)
                 if isinstance(output, Snooze) and step.kind is not StepKind.TASK:
                     return self._again(step, step.attempt, output.delay // timedelta(milliseconds=1), context)
@@ -126,6 +123,16 @@ class Hands:
         except Exception as error:  # noqa: BLE001 - around a user's function: what it raises is its end
             return self._failed(step, work, attempt, error, context)
         return self._ended(step, attempt, context, StepStatus.DONE, result=result)
+
+    async def _in_transaction(self, step: Step, work: StepWork, context: StepContext) -> Step:
+        both = lambda connection, keep: self._both(step, work, context, connection, keep)
+        try:
+            return await asyncio.to_thread(self._in_thread, partial(self._transact, both))
+        except NotConfirmed as unsure:
+            recorded = await self._recall(step)
+            if recorded.status is StepStatus.ASKED:  # it was not committed, so nothing was done
+                raise unsure.error from None
+            return recorded
 
     def _both(self, step: Step, work: StepWork, context: StepContext, connection: Any, keep: Keep) -> Step:
         """The row first, which locks the run; then the user's writes, then the row of the end: all or nothing."""

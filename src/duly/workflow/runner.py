@@ -25,6 +25,7 @@ from .children import NOBODY_KNOWS, is_queued, new_children, unknown_child
 from .context import ContinueAsNew, Hooks, WorkflowContext
 from .definition import Workflow
 from .doing import ChildWork, Hands, StepWork
+from .transacting import Both, transact
 from .world import World, log
 
 _DELIVERED = (StepKind.SIGNAL, StepKind.EVENT)
@@ -49,7 +50,9 @@ class Stint:
         self._kept: tuple[Body, Journal] | None = None
         self._is_undoing = False
         self._warned = False
-        self._hands = Hands(run.id, world.registry, world.clock, self.now, world.result_limit, self._transact)
+        self._hands = Hands(
+            run.id, world.registry, world.clock, self.now, world.result_limit, self._transact, self._recall
+        )
 
     @property
     def _session(self) -> int:
@@ -73,7 +76,7 @@ class Stint:
         """Go on with a body that has stayed in memory since it was suspended, under a new claim."""
         self._run = run
         assert self._kept is not None
-        recorded = await self._put(Record(run_id=run.id, fence=run.fence, session=self._session, seen=self._seen))
+        recorded = await self._put(self._record_of())
         return await self._until_it_waits(*self._kept) if not recorded.cancelled else Cancelled()
 
     async def _until_it_waits(self, body: Body, journal: Journal) -> Outcome | Any:
@@ -240,16 +243,18 @@ class Stint:
             task = asyncio.get_running_loop().create_task(self._hands.do(ask.step, ask.work))
             self._begun[task] = position
 
-    def _transact(self, work: Callable[[Any, Callable[[Step], None]], Step]) -> Step:
-        with self._world.transaction() as connection:
+    def _transact(self, both: Both) -> Step:
+        return transact(self._world, self._record_of, both)
 
-            def keep(step: Step) -> None:
-                record = Record(run_id=self._run.id, fence=self._run.fence, session=self._session, steps=[step])
-                recorded = self._world.record_on(connection, record)
-                if recorded is None or recorded.cancelled:
-                    raise LeaseLost(f"run {self._run.id} is cancelled, or belongs to a newer attempt")
+    async def _recall(self, step: Step) -> Step:
+        """What is recorded of a step. Its record is written again first: that waits for a commit still under way."""
+        await self._put(self._record_of(step))
+        journal = await self._world.read_journal(self._run.id)
+        return next((known for known in journal.steps if known.position == step.position), step)
 
-            return work(connection, keep)
+    def _record_of(self, *steps: Step) -> Record:
+        run = self._run
+        return Record(run_id=run.id, fence=run.fence, session=self._session, steps=steps, seen=self._seen)
 
     async def _wait_for_one(self, body: Body) -> None:
         """Wait until something that is being done has ended, or until an instant has come that the body waits for."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from duly.core.credential import Whose
@@ -78,6 +79,14 @@ class TestRecording:
         await flow.record(step(result="2"))
         await flow.record(step())
         assert await flow.steps() == [(1, "done", "1")]
+
+    async def test_an_end_of_a_transaction_of_its_own_gets_its_place_and_nothing_else(self, trial: Trial) -> None:
+        flow = await begin(trial)
+        end = step(result="1", seq=None, attempt=1, log='[["info","x"]]')
+        await flow.record(end)
+        await flow.record(step(status=StepStatus.FAILED, seq=3, attempt=2, error="not confirmed", due_at=9, done_at=7))
+        await flow.record(step(status=StepStatus.FAILED, seq=4, error="not confirmed", done_at=8))
+        assert (await flow.store.read_journal(flow.id)).steps == [replace(end, seq=3)]
 
     async def test_nothing_is_kept_of_an_attempt_that_was_believed_dead(self, trial: Trial, access: Access) -> None:
         zombie = await begin(trial)
