@@ -30,6 +30,8 @@ from .loop import BodyLoop
 _decode = msgspec.json.Decoder().decode
 TIMED_OUT = "timeout"
 """The error of a wait whose time was over."""
+GIVEN_UP = "cancelled"
+"""The error of a wait that the body itself has cancelled."""
 
 
 @dataclass(slots=True)

@@ -20,7 +20,7 @@ from duly.engine.context import RunContext
 from duly.engine.outcomes import Snooze, describe
 from duly.store.journal import Child, Record
 
-from .body import TIMED_OUT, Ask, Body
+from .body import GIVEN_UP, TIMED_OUT, Ask, Body
 from .children import NOBODY_KNOWS, is_queued, new_children, unknown_child
 from .context import ContinueAsNew, Hooks, WorkflowContext
 from .definition import Workflow
@@ -31,6 +31,7 @@ from .world import World, log
 _DELIVERED = (StepKind.SIGNAL, StepKind.EVENT)
 _ADDRESSED = (StepKind.CHILD, StepKind.TASK)
 _TIMED = (StepKind.SIGNAL, StepKind.EVENT, StepKind.TASK)
+_PATIENT = (StepKind.SIGNAL, StepKind.EVENT, StepKind.SLEEP)
 
 
 class Stint:
@@ -202,6 +203,8 @@ class Stint:
         for _, ask in sorted(body.waiting.items()):
             if ask.step.status is not StepStatus.ASKED:
                 return replace(ask.step)  # recorded in a transaction of its own, and not given to the body yet
+            if ask.future.cancelled() and ask.step.kind in _PATIENT:
+                return self._ended(ask.step, StepStatus.FAILED, error=GIVEN_UP)  # what comes is for the next wait
             message = self._message_for(ask)
             if message is not None:
                 self._messages.remove(message)
