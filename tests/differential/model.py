@@ -48,6 +48,7 @@ from duly.core.run import (
     Cancelled,
     Claim,
     Completed,
+    Continued,
     Dispatched,
     Failed,
     Hold,
@@ -1135,7 +1136,9 @@ class Model(
             if status is RunStatus.FAILED:
                 dead = self.history[run.id]
                 told += self._tell_of_death(settlement.claim, dead.attempt, dead.reason, dead.error, now)
-            touched.append((run, status))
+            goes_on = status is RunStatus.COMPLETED and isinstance(settlement.outcome, Continued)
+            told += goes_on
+            touched.append((run, None if goes_on else status))
         released = self._after_runs(touched, now)
         released += self._tell_parents([id for id in ended if self.history[id].kind == "child"])
         return Settled(now, ended, lost, released + told)
@@ -1171,6 +1174,8 @@ class Model(
             if isinstance(settlement.outcome, Dispatched):
                 run.hold, run.due_at = 3, NEVER if run.timeout_ms is None else now + run.timeout_ms
             return None
+        if isinstance(settlement.outcome, Continued) and verdict.status is RunStatus.COMPLETED:
+            self._inherit(run, settlement.outcome, now)
         self._end(run, now, verdict.status, verdict.reason, verdict.error, verdict.result)
         return verdict.status
 
@@ -1577,7 +1582,7 @@ def _says_the_same(outcome: Outcome, recorded: str, reason: str | None) -> bool:
     if recorded == RunStatus.CANCELLED:
         return True
     match outcome:
-        case Completed():
+        case Completed() | Continued():
             return recorded == RunStatus.COMPLETED
         case Failed(timed_out=timed_out):
             if recorded == RunStatus.FAILED:

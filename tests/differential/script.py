@@ -27,6 +27,7 @@ from duly.core.run import (
     Cancelled,
     Claim,
     Completed,
+    Continued,
     Dispatched,
     Failed,
     Outcome,
@@ -558,6 +559,7 @@ class Script:
             Cancelled(),
             self._suspension(claim),
             self._suspension(claim),
+            Continued(self._id(), self._draw.choice(JOBS), "2"),
         ]
         if claim.job == OUT.handler:
             outcomes += [Dispatched()] * 8
@@ -698,8 +700,6 @@ class Script:
             )
             for position in draw.sample(range(1, 5), draw.choice((0, 0, 1, 2)))
         ]
-        if draw.random() < 0.2:
-            children = [replace(child, heir=place == 0) for place, child in enumerate(children)]
         return Record(
             run_id=claim.id,
             fence=claim.fence,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from duly.core.run import Hold, NewRun, Run, RunKind, RunStatus, Suspended
+from duly.core.run import Continued, Hold, NewRun, Run, RunKind, RunStatus, Suspended
 from duly.core.steps import WORKFLOW, Journal, Message, Recorded, Step, StepKind, StepStatus
 from duly.runtime.clock import Clock
 from duly.store.journal import Child, Record
@@ -94,18 +94,51 @@ class StepsModel:
                 fair_key=asked.fairness_key,
             )
         )
-        link = self.children.get(parent.id) if child.heir else None
-        if child.heir:
-            self._inherit_marks(asked.id, parent.id)
-        if child.heir and link is not None:
-            self.children[parent.id] = (link[0], min(0, link[1]))
-        self.children.setdefault(
-            asked.id, link or (parent.id, -1 if child.heir else child.position if child.awaited else 0)
-        )
+        self.children.setdefault(asked.id, (parent.id, child.position if child.awaited else 0))
+        self._adopt(asked.id, parent)
+
+    def _adopt(self, id: str, parent: Any) -> None:
+        """Let a run belong to whom another belongs."""
         facts = self.facts.get(parent.schedule_id)
         owner = self.owners.get(parent.id) or (facts and facts.owner)
         if owner is not None:
-            self.owners.setdefault(asked.id, owner)
+            self.owners.setdefault(id, owner)
+
+    def _inherit(self, old: Any, outcome: Continued, now: int) -> None:
+        """Put a new run in the place of one that is about to end."""
+        if self._insert(
+            NewRun(
+                id=outcome.heir,
+                job=outcome.job,
+                kind=RunKind.CHILD,
+                due_at=now,
+                window_at=now,
+                fired_at=now,
+                schedule_id=old.schedule_id,
+                revision=old.revision,
+                tenant=old.tenant,
+                queue=old.queue,
+                priority=old.priority,
+                slot=old.slot,
+                lane=old.lane,
+                max_attempts=old.max_attempts,
+                timeout_ms=old.timeout_ms,
+                payload=outcome.payload,
+                fair_key=old.fair_key,
+            )
+        ):
+            heir = self.runs[outcome.heir]
+            heir.undo_at = old.undo_at
+            for row in self._messages(old.id):
+                if not row.taken and row.kind in ("signal", "cancel"):
+                    self.inbox[heir.id, row.n] = replace(row, run_id=heir.id, at=now)
+                    row.taken = 1
+        parent, position = self.children.get(old.id, (old.id, -1))
+        self.children.setdefault(outcome.heir, (parent, position))
+        if old.id in self.children:
+            self.children[old.id] = (parent, min(0, position))
+        self._inherit_marks(outcome.heir, old.id)
+        self._adopt(outcome.heir, old)
 
     def _mark(self, run_id: str, marks: Mapping[str, str]) -> None:
         for name, value in marks.items():

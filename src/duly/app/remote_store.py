@@ -22,6 +22,7 @@ from duly.core.run import (
     Cancelled,
     Claim,
     Completed,
+    Continued,
     Dispatched,
     Failed,
     Lost,
@@ -228,7 +229,9 @@ def _told(outcome: Outcome, retry: Retry) -> tuple[str, dict[str, Any]]:
             return "fail", words | {"retryPolicy": policy}
         case Snoozed(for_ms):
             return "release", {"snoozeSeconds": for_ms / 1000}
-        case Released() | Cancelled() | Lost() | Suspended() | Dispatched():  # the last two are not lent
+        case (
+            Released() | Cancelled() | Lost() | Suspended() | Dispatched() | Continued()
+        ):  # the last three are not lent
             return "release", {}
         case unknown:
             assert_never(unknown)

@@ -189,6 +189,20 @@ class Runs(DeadLetters):
             if not self._waiters[run_id]:
                 del self._waiters[run_id]
 
+    async def _newest(self, run_id: str) -> Run | None:
+        """The run; one that went on as a new run (``continue_as_new``) is followed to what it is now."""
+        run = await self._store.get_run(run_id)
+        if run is not None and not run.went_on:
+            return run
+        heir = await self._store.read_heir(run_id)
+        run = run if heir is None else await self._store.get_run(heir)
+        while run is not None and run.went_on_as is not None:  # not asked for by its first id, or below another
+            following = await self._store.get_run(run.went_on_as)
+            if following is None:
+                break
+            run = following
+        return run
+
     async def cancel(self, ref: str) -> Run:
         """End a waiting run, tell a running one to stop; an ended one stays as it is.
 
@@ -196,10 +210,11 @@ class Runs(DeadLetters):
         """
         run_id = await self._resolve(ref)
         run = None if run_id is None else await self._store.request_cancel(run_id)
-        while run_id is not None and (run is None or run.went_on) and (heir := await self._store.read_heir(run_id)):
-            if run is not None and run.id == heir:
+        while run_id is not None and (run is None or run.went_on):
+            newest = await self._newest(run_id)
+            if newest is None or (run is not None and newest.id == run.id):
                 break
-            run = await self._store.request_cancel(heir)
+            run = await self._store.request_cancel(newest.id)
         if run is None:
             raise not_found("run", ref)
         self._on_cancel()

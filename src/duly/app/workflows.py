@@ -108,19 +108,28 @@ class WorkflowRuns:
         )
 
     async def signal(self, run: str, name: str, payload: Any = None) -> None:
-        """Send a signal; it is kept until the run waits for it. Refused once the run has ended."""
+        """Send a signal; it is kept until the run waits for it. Refused once the run has ended.
+
+        One that went on as a new run is followed to what it is now.
+        """
         run_id = await self._resolve(run)
-        body = encode_payload(payload, self._settings.payload_limit)
-        if not await self._store.signal_run(run_id, _name(name), body):
-            await self._raise_why(run, run_id)
+        await self._send(run, run_id, _name(name), encode_payload(payload, self._settings.payload_limit))
+
+    async def _send(self, ref: str, run_id: str, name: str, body: str) -> None:
+        while not await self._store.signal_run(run_id, name, body):
+            newest = await self._runs._newest(run_id)
+            if newest is None or newest.id == run_id:
+                await self._raise_why(ref, run_id)
+            assert newest is not None
+            run_id = newest.id
         self._runs._wake()
 
     async def update(self, run: str, name: str, payload: Any = None) -> Update:
         """Ask a run to take something in, if the validator of that name lets it pass; else nothing is changed."""
         run_id = await self._resolve(run)
-        found = await self._store.get_run(run_id)
+        found = await self._runs._newest(run_id)
         if found is None or found.workflow is None or found.status.terminal:
-            await self._raise_why(run, run_id)
+            await self._raise_why(run, run_id if found is None else found.id)
         assert found is not None
         known = self._known.get(found.workflow or "", found.version)
         if known is None or name not in known.updates:
@@ -135,9 +144,7 @@ class WorkflowRuns:
                 await checked
         except Exception as error:  # noqa: BLE001 - a user's function: whatever it raises says no
             return Update(False, str(error) or type(error).__name__)
-        if not await self._store.signal_run(run_id, update_name(name), body):
-            await self._raise_why(run, run_id)
-        self._runs._wake()
+        await self._send(run, found.id, update_name(name), body)
         return Update(True)
 
     async def cancel(self, run: str, *, compensate: bool = False) -> Run:
@@ -148,11 +155,7 @@ class WorkflowRuns:
         run_id = await self._resolve(run)
         if not compensate:
             return await self._runs.cancel(run)
-        found = await self._store.get_run(run_id)
-        while (found is None or found.went_on) and (heir := await self._store.read_heir(run_id)):
-            if found is not None and found.id == heir:
-                break
-            found = await self._store.get_run(heir)
+        found = await self._runs._newest(run_id)
         if found is None or found.workflow is None:
             await self._raise_why(run, run_id)
         assert found is not None
@@ -173,18 +176,26 @@ class WorkflowRuns:
         request = await self._request(workflow, input, id=id)
         body = encode_payload(payload, self._settings.payload_limit)
         run, told = await self._store.signal_with_start(request, _name(name), body)
-        if not told:
-            await self._raise_why(id, run.id)
-        self._runs._wake()
+        if told:
+            self._runs._wake()
+        else:
+            await self._send(id, run.id, _name(name), body)
         return run
 
     async def query(self, run: str, name: str, default: Any = None) -> Any:
-        """The newest value that a run has shown with ``ctx.publish``; ``default`` if it has shown none."""
+        """The newest value that a run has shown with ``ctx.publish``; ``default`` if it has shown none.
+
+        One that went on as a new run has shown what that has shown; before that shows something, its own.
+        """
         run_id = await self._resolve(run)
-        value = await self._store.read_published(run_id, _name(name))
-        if value is None and await self._store.get_run(run_id) is None:
+        newest = await self._runs._newest(run_id)
+        if newest is None:
             raise not_found("run", run)
-        return default if value is None else _decode(value)
+        for id in dict.fromkeys((newest.id, run_id)):
+            value = await self._store.read_published(id, _name(name))
+            if value is not None:
+                return _decode(value)
+        return default
 
     async def marks(self, run: str) -> Marks:
         """The tags and attributes of a run."""

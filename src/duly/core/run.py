@@ -12,6 +12,9 @@ from .schedule import Definition
 from .sealed import read_json
 from .steps import parse_handler
 
+CONTINUED_AS = '{"continuedAs":'
+"""How the result of a run begins that has gone on as another."""
+
 
 class RunStatus(StrEnum):
     PENDING = "pending"
@@ -240,7 +243,12 @@ class Run:
     @property
     def went_on(self) -> bool:
         """Whether it has ended by going on as a new run."""
-        return self.status is RunStatus.COMPLETED and (self.result_json or "").startswith('{"continuedAs":')
+        return self.status is RunStatus.COMPLETED and (self.result_json or "").startswith(CONTINUED_AS)
+
+    @property
+    def went_on_as(self) -> str | None:
+        """The run that it went on as."""
+        return str(self.result["continuedAs"]) if self.went_on else None
 
     @property
     def version(self) -> str | None:
@@ -355,4 +363,18 @@ class Dispatched:
     """A receiver outside has it and will say how it ended, within the timeout of the run; the attempt is spent."""
 
 
-Outcome = Completed | Failed | Cancelled | Lost | Released | Snoozed | Suspended | Dispatched
+@dataclass(frozen=True, slots=True)
+class Continued:
+    """The body of a workflow goes on as a new run. That takes the place of this one: its queue, its lane, its schedule,
+    its parent, and the messages that nobody has taken."""
+
+    heir: str
+    job: str
+    payload: str
+
+    @property
+    def result(self) -> str:
+        return f'{CONTINUED_AS}"{self.heir}"}}'
+
+
+Outcome = Completed | Failed | Cancelled | Lost | Released | Snoozed | Suspended | Dispatched | Continued

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from duly.core.errors import Fatal, ValidationFailed
-from duly.core.run import Cancelled, Completed, Dispatched, Failed, Outcome, Snoozed, Suspended
+from duly.core.run import Cancelled, Completed, Continued, Dispatched, Failed, Outcome, Snoozed, Suspended
 from duly.runtime import answering
 
 from .containing import uncontained
@@ -45,7 +45,7 @@ def outcome_of(value: Any, result_limit: int) -> Outcome:
     """Read a handler's return value."""
     if value is None:
         return _DONE
-    if isinstance(value, Suspended | Failed | Cancelled | Dispatched):
+    if isinstance(value, Suspended | Failed | Cancelled | Dispatched | Continued):
         return value  # of a workflow, whose body is run for us, or of a delivery
     if isinstance(value, Snooze):
         return Snoozed(value.delay // timedelta(milliseconds=1))

@@ -12,15 +12,11 @@ from .values import NewRequest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Child:
-    """A run to be made for the body of another; ``awaited`` ones tell it of their end.
-
-    An ``heir`` goes on as what that run was: it takes its place below its parent, who hears of the last end only.
-    """
+    """A run to be made for the body of another; ``awaited`` ones tell it of their end."""
 
     position: int
     request: NewRequest
     awaited: bool = True
-    heir: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

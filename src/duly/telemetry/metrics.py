@@ -13,6 +13,7 @@ from duly.core.run import (
     Cancelled,
     Claim,
     Completed,
+    Continued,
     Dispatched,
     Failed,
     Lost,
@@ -44,6 +45,7 @@ _OUTCOMES: Final[Mapping[type, str]] = {
     Snoozed: "snoozed",
     Suspended: "suspended",
     Dispatched: "dispatched",
+    Continued: "continued",
 }
 _ALWAYS: Final = (Completed, Failed)
 """Outcomes that are told of a job also while there are none: a rate needs a zero to begin with."""

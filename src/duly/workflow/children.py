@@ -58,7 +58,7 @@ def _workflow_run(position: int, work: ChildWork, run: RunContext, world: World,
         timeout_ms=world.timeout_ms,
         tenant=world.tenant(run),
     )
-    return Child(position=position, request=request, awaited=awaited, heir=work.heir)
+    return Child(position=position, request=request, awaited=awaited)
 
 
 def _job_run(position: int, ask: Ask, run: RunContext, world: World) -> Child:

@@ -49,13 +49,12 @@ class StepWork:
 
 @dataclass(frozen=True, slots=True)
 class ChildWork:
-    """A workflow to be started; its run has this id. An ``heir`` goes on as the run that asks for it."""
+    """A workflow to be started; its run has this id."""
 
     workflow: str
     input: Any
     version: str | None
     id: str
-    heir: bool = False
 
 
 @dataclass(slots=True)

@@ -14,8 +14,8 @@ from typing import Any
 
 from duly.core.errors import LeaseLost, StepFailed, ValidationFailed
 from duly.core.ids import child_run_id
-from duly.core.run import Cancelled, Failed, Outcome, Reason, Suspended
-from duly.core.steps import START, Journal, Message, Recorded, Step, StepKind, StepStatus
+from duly.core.run import Cancelled, Continued, Failed, Outcome, Reason, Suspended
+from duly.core.steps import START, Journal, Message, Recorded, Step, StepKind, StepStatus, handler_name
 from duly.engine.context import RunContext
 from duly.engine.outcomes import Snooze, describe
 from duly.store.journal import Child, Record
@@ -344,7 +344,7 @@ class Stint:
         if error is None:
             return task.result()
         if isinstance(error, ContinueAsNew):
-            return await self._continue(body, error.input)
+            return self._continue(body, error.input)
         return await self._undo(body, journal, error)
 
     async def _undo(self, body: Body, journal: Journal, error: BaseException) -> Outcome:
@@ -374,11 +374,9 @@ class Stint:
                 failed.append(f"{row.name}: {row.error}")
         return f"not undone: {'; '.join(failed)}" if failed else None
 
-    async def _continue(self, body: Body, input: Any) -> Any:
+    def _continue(self, body: Body, input: Any) -> Outcome:
         id = child_run_id(self._run.id, body.next_position, body.now)
-        body.news.children.append(ChildWork(self._workflow.name, input, None, id, heir=True))
-        await self._record(body)
-        return {"continuedAs": id}
+        return Continued(id, handler_name(self._workflow.name), body.written(input, "the input of the new run"))
 
 
 def outside(call: Callable[[], None]) -> None:

@@ -12,6 +12,7 @@ from duly.core.rules.windows import fire_instant, within_end
 from duly.core.run import (
     Cancelled,
     Completed,
+    Continued,
     Dispatched,
     Failed,
     Lost,
@@ -84,6 +85,8 @@ def settle(
     match outcome:
         case Completed(result, reason):
             return _CANCELLED if cancel_requested else Finish(RunStatus.COMPLETED, reason, result=result)
+        case Continued():
+            return _CANCELLED if cancel_requested else Finish(RunStatus.COMPLETED, result=outcome.result)
         case Failed():
             decision = _after_failure(outcome, run_id, attempt, max_attempts, retry)
         case Lost(error) if attempt >= max_attempts:

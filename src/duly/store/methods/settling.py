@@ -18,6 +18,7 @@ from duly.core.rules.settling import settle as decide
 from duly.core.run import (
     Cancelled,
     Completed,
+    Continued,
     Dispatched,
     Failed,
     Hold,
@@ -34,6 +35,7 @@ from duly.store.statements import Program, batch, columns, group, query
 from duly.store.values import Settled, Settlement
 
 from .dying import Death, tell_of_deaths
+from .inheriting import inherit
 from .lanes import lock_lanes, release_lines
 from .moving import Ended, FiredUnder, lock_cursors, move_schedules
 from .stepping import tell_parents
@@ -86,6 +88,7 @@ def _settle(now: int, settlements: Sequence[Settlement]) -> Program[Settled]:
         more, returned, deaths = yield from _decide_and_write(now, other)
         ended |= more
         told = (yield from tell_of_deaths(now, deaths)) if deaths else 0
+        told += sum(_goes_on(s, ended.get(s.claim.id)) for s in other)
     missing = [s for s in settlements if s.claim.id not in ended and s.claim.id not in returned]
     lost = (yield from _really_lost(missing)) if missing else []
     released = 0
@@ -93,7 +96,7 @@ def _settle(now: int, settlements: Sequence[Settlement]) -> Program[Settled]:
         ends = [
             Ended(s.claim.schedule_id, s.claim.kind, ended[s.claim.id])
             for s in settlements
-            if s.claim.id in ended and s.claim.schedule_id is not None
+            if s.claim.id in ended and s.claim.schedule_id is not None and not _goes_on(s, ended[s.claim.id])
         ]
         released = yield from move_schedules(now, ends, cursors, known)
     if locked:
@@ -102,6 +105,11 @@ def _settle(now: int, settlements: Sequence[Settlement]) -> Program[Settled]:
     if children:
         released += yield from tell_parents(now, children)
     return Settled(now, ended, lost, released + told)
+
+
+def _goes_on(settlement: Settlement, status: RunStatus | None) -> bool:
+    """Whether the end of a run is none to its schedule: another one has taken its place."""
+    return status is RunStatus.COMPLETED and isinstance(settlement.outcome, Continued)
 
 
 def _complete(now: int, done: Sequence[Settlement]) -> Program[dict[str, RunStatus]]:
@@ -150,6 +158,7 @@ class _Verdicts:
         self._returns: list[tuple[Any, ...]] = []
         self._attempts: list[tuple[Any, ...]] = []
         self._deaths: list[Death] = []
+        self._heirs: list[tuple[str, Continued]] = []
 
     def add(
         self, s: Settlement, attempt: int, max_attempts: int, cancel_at: int | None, started_at: int | None
@@ -179,6 +188,8 @@ class _Verdicts:
         reason = verdict.reason and verdict.reason.value
         guard = (s.claim.id, s.claim.fence, s.session)
         self._finishes.append((*guard, verdict.status.value, reason, verdict.error, verdict.result))
+        if isinstance(s.outcome, Continued) and verdict.status is RunStatus.COMPLETED:
+            self._heirs.append((s.claim.id, s.outcome))
         if verdict.status is RunStatus.FAILED:
             self._deaths.append(Death(s.claim, attempt, reason, verdict.error))
 
@@ -194,6 +205,8 @@ class _Verdicts:
     def write(self) -> Program[tuple[dict[str, RunStatus], set[str], list[Death]]]:
         """Answer what ended, what goes again, and what died."""
         ended: dict[str, RunStatus] = {}
+        if self._heirs:  # while what they inherit is there
+            yield from inherit(self._now, self._heirs)
         if self._finishes:
             rows = yield batch("finish_runs", columns(FINISH, self._finishes), now=self._now)
             ended = {id: _STATUS[status] for id, status in rows}
@@ -225,7 +238,7 @@ def wrote(outcome: Outcome, mark: str, word: str | None, reason: str | None) -> 
     if mark == "ended" and word == RunStatus.CANCELLED:
         return True
     match outcome:
-        case Completed():
+        case Completed() | Continued():
             return word == RunStatus.COMPLETED
         case Failed(fatal=fatal, timed_out=timed_out):
             if mark == "tried":

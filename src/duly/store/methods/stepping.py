@@ -24,8 +24,6 @@ STEP = (
 MARK = ("run_id", "name", "value")
 UNAWAITED = 0
 """The position of children whose end nobody waits for."""
-HEIR = -1
-"""The position of the runs that one has gone on as, which nobody had asked for below another."""
 MESSAGE = ("run_id", "n", "kind", "name", "body", "error")
 Sent = tuple[str, StepKind, str, str | None, str | None]
 """A message on its way: to which run, of which kind, its name, its body, its error."""
@@ -75,24 +73,13 @@ def _writes(now: int, live: Sequence[Record]) -> list[Query | Batch]:
         writes.append(marks)
     if children:
         runs = [_child_run(now, child) for _, child in children]
-        links = [(child.request.id, parent, _place(child)) for parent, child in children]
-        heirs = [(c.request.id, parent) for parent, c in children if c.heir]
+        links = [
+            (child.request.id, parent, child.position if child.awaited else UNAWAITED) for parent, child in children
+        ]
         writes.append(batch("insert_runs", columns(NEW_RUN, map(new_run_row, runs))))
-        if heirs:
-            writes.append(batch("inherit_children", columns(("run_id", "parent_id"), heirs)))
         writes.append(batch("insert_children", columns(("run_id", "parent_id", "position"), links)))
-        if heirs:
-            writes.append(batch("inherit_marks", columns(("run_id", "parent_id"), heirs)))
-            writes.append(query("leave_parents", ids=sorted(parent for _, parent in heirs)))
         writes.append(batch("adopt_owners", columns(("run_id", "parent_id"), [link[:2] for link in links])))
     return writes
-
-
-def _place(child: Child) -> int:
-    """Where a child stands below its parent; an heir that inherits a place has that."""
-    if child.heir:
-        return HEIR
-    return child.position if child.awaited else UNAWAITED
 
 
 def put_marks(marked: Iterable[tuple[str, Mapping[str, str]]]) -> Batch | None:

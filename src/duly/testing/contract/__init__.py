@@ -47,6 +47,7 @@ from duly.testing.contract.events import TestEvents  # noqa: E402
 from duly.testing.contract.firing import TestFiring, TestGrabbing  # noqa: E402
 from duly.testing.contract.fixtures import access, clock, trial  # noqa: E402
 from duly.testing.contract.guarding import TestGuards  # noqa: E402
+from duly.testing.contract.heirs import TestHeirs  # noqa: E402
 from duly.testing.contract.keeping import TestExpiredPauses, TestPurging, TestUnknownJobs  # noqa: E402
 from duly.testing.contract.keys import TestKeys  # noqa: E402
 from duly.testing.contract.lanes import TestSingletons, TestUniques  # noqa: E402
@@ -106,6 +107,7 @@ __all__ = [
     "TestGathering",
     "TestGrabbing",
     "TestGuards",
+    "TestHeirs",
     "TestKeys",
     "TestLeases",
     "TestListingQueues",

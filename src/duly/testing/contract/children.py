@@ -17,10 +17,7 @@ class TestChildren:
         await flow.record(children=[flow.child(4)])
         await flow.suspend()
         first = Flow(trial, flow.worker, await flow.worker.claim_one())
-        heir = Child(position=0, request=trial.request(FLOW), awaited=False, heir=True)
-        for _ in range(2):
-            await first.record(children=[heir])
-        await flow.worker.complete(first.claim, '{"continuedAs":1}')
+        await first.go_on()
         assert (await trial.run(flow.id)).status is RunStatus.SUSPENDED
         await flow.worker.complete(await flow.worker.claim_one(), '"the last"')
         messages = (await trial.store.read_journal(flow.id)).messages
@@ -31,11 +28,8 @@ class TestChildren:
         first = flow.id
         assert await trial.store.read_heir(first) is None
         for _ in range(3):
-            heir = Child(position=0, request=trial.request(FLOW), awaited=False, heir=True)
-            for _ in range(2):
-                await flow.record(children=[heir])
-            await flow.worker.complete(flow.claim)
-            assert await trial.store.read_heir(first) == heir.request.id
+            heir = await flow.go_on()
+            assert await trial.store.read_heir(first) == heir
             flow = Flow(trial, flow.worker, await flow.worker.claim_one())
             trial.clock.move(seconds=1)
         await flow.worker.complete(flow.claim)

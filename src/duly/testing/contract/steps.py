@@ -8,7 +8,7 @@ from typing import Any
 from duly.core.credential import Whose
 from duly.core.marks import make_marks, wanted_attributes, wanted_tag
 from duly.core.on_event import Published
-from duly.core.run import Cancelled, Claim, Reason, RunStatus, Suspended
+from duly.core.run import Cancelled, Claim, Continued, Reason, RunStatus, Suspended
 from duly.core.steps import Message, Recorded, Step, StepKind, StepStatus
 from duly.store.dead import DeadRef, Redrive
 from duly.store.journal import Child, Record
@@ -50,6 +50,13 @@ class Flow:
         settled = await self.worker.settle(self.claim, Suspended(wake_at, seen))
         assert not settled.lost
         return (await self.trial.run(self.id)).status.value
+
+    async def go_on(self, payload: str = "2") -> str:
+        """Go on as a new run, said twice as after a lost answer; the new run's id."""
+        goes = Continued(self.trial.id(), FLOW, payload)
+        for _ in range(2):
+            assert not (await self.worker.settle(self.claim, goes)).lost
+        return goes.heir
 
     async def steps(self) -> list[tuple[int, str, str | None]]:
         return [(s.position, s.status.value, s.result) for s in (await self.store.read_journal(self.id)).steps]
