@@ -87,7 +87,7 @@ async def test_a_body_that_leaves_has_failed_and_is_undone(app: Duly) -> None:
 LARGE = "x" * 300_000
 
 
-@pytest.mark.parametrize(
+not_kept = pytest.mark.parametrize(
     ("value", "why"),
     [
         (math.nan, "is not JSON: it holds NaN or infinity"),
@@ -97,6 +97,24 @@ LARGE = "x" * 300_000
     ],
     ids=["nan", "infinity", "object", "large"],
 )
+
+
+@not_kept
+async def test_a_body_whose_answer_cannot_be_kept_has_failed_and_is_undone(app: Duly, value: Any, why: str) -> None:
+    undone: list[str] = []
+
+    @app.workflow("w")
+    async def w(ctx: WorkflowContext) -> Any:
+        await ctx.step("first", str.lower, "A", compensate=undone.append)
+        return value
+
+    async with app:
+        run = await ended(app, await app.workflows.start("w"))
+    assert (run.status, run.attempt, undone) == (RunStatus.FAILED, 1, ["a"])
+    assert why.partition(";")[0] in (run.error_message or "")
+
+
+@not_kept
 async def test_what_cannot_be_kept_is_refused_where_it_is_given(app: Duly, value: Any, why: str) -> None:
     @app.workflow("child")
     async def child(ctx: WorkflowContext, input: Any) -> None: ...

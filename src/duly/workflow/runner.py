@@ -17,7 +17,7 @@ from duly.core.ids import child_run_id
 from duly.core.run import Cancelled, Continued, Failed, Outcome, Reason, Suspended
 from duly.core.steps import START, Journal, Message, Recorded, Step, StepKind, StepStatus, handler_name
 from duly.engine.context import RunContext
-from duly.engine.outcomes import Snooze, describe
+from duly.engine.outcomes import Snooze, describe, outcome_of
 from duly.store.journal import Child, Record
 
 from .body import GIVEN_UP, TIMED_OUT, Ask, Body
@@ -336,24 +336,26 @@ class Stint:
     # The end.
 
     async def _end(self, body: Body, journal: Journal, task: asyncio.Task[Any]) -> Outcome | Any:
+        error: BaseException | None
         if task.cancelled():
-            return await self._undo(body, journal, StepFailed(self._workflow.name, "the body cancelled itself"))
-        error = task.exception()
-        if error is None and isinstance(task.result(), Snooze):
-            error = ValidationFailed("the body answered Snooze, which is for jobs; wait with ctx.sleep")
-        if error is None:
-            return task.result()
+            error = StepFailed(self._workflow.name, "the body cancelled itself")
+        else:
+            error = task.exception()
         if isinstance(error, ContinueAsNew):
             return self._continue(body, error.input)
-        return await self._undo(body, journal, error)
+        if error is None and isinstance(task.result(), Snooze):
+            error = ValidationFailed("the body answered Snooze, which is for jobs; wait with ctx.sleep")
+        if error is not None:
+            return await self._undo(body, journal, Failed(describe(error), fatal=True, cause=error))
+        outcome = outcome_of(task.result(), self._world.result_limit)
+        return await self._undo(body, journal, outcome) if isinstance(outcome, Failed) else task.result()
 
-    async def _undo(self, body: Body, journal: Journal, error: BaseException) -> Outcome:
+    async def _undo(self, body: Body, journal: Journal, failed: Failed) -> Outcome:
         """Undo what was done; the first error stays the run's own."""
         undone = await self._undo_all(body, journal)
         if isinstance(undone, Suspended):
             return undone
-        text = describe(error) + (f" ({undone})" if undone else "")
-        return Failed(text, fatal=True, cause=error)
+        return replace(failed, error=f"{failed.error} ({undone})") if undone else failed
 
     async def _undo_all(self, body: Body, journal: Journal) -> str | Suspended | None:
         """Undo what was done, the newest first, each once for good; the answer says what could not be undone."""
