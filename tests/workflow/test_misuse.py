@@ -10,7 +10,9 @@ import pytest
 
 import duly
 from duly import Duly, Retry, RunStatus, Snooze, WorkflowContext
-from tests.workflow.test_workflows import ended
+from duly.core.errors import ValidationFailed
+from tests.app.conftest import until
+from tests.workflow.test_workflows import ended, suspended
 
 LEAVE = "SystemExit: 3"
 
@@ -238,3 +240,28 @@ async def test_a_run_that_nobody_knows_is_told_by_the_name_that_was_given(app: D
     async with app:
         with pytest.raises(duly.DulyError, match="there is no run with id or key 'nobody'"):
             await app.workflows.cancel("nobody", compensate=compensate)
+
+
+@pytest.mark.parametrize("words", [{"delay": 0.2}, {"backoff": "fixed"}, {"max_delay": 60}, {"jitter": 0}])
+async def test_delays_beside_a_queue_are_refused_because_they_are_the_job_s(app: Duly, words: dict[str, Any]) -> None:
+    @app.job("mail")
+    async def mail(n: int) -> int:
+        return n
+
+    @app.workflow("w")
+    async def w(ctx: WorkflowContext) -> Any:
+        first = await ctx.step(mail.bind(n=1), queue="slow", retry=Retry(max_attempts=2))
+        try:
+            return await ctx.step(mail.bind(n=2), queue="slow", retry=Retry(max_attempts=2, **words))
+        except ValidationFailed as error:
+            await ctx.wait_for_signal("go")
+            return [first, str(error)]
+
+    async with app:
+        made = await app.workflows.start("w")
+        await until(lambda: suspended(app, made.id))
+        app._world.residents.take(made.id, 0)  # so that it is replayed
+        await app.workflows.signal(made.id, "go")
+        run = await ended(app, made)
+    assert run.result[0] == 1
+    assert "give max_attempts alone here, and the delays to the job 'mail'" in run.result[1]

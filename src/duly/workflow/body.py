@@ -234,6 +234,11 @@ class Body:
         """Whether what is asked for next has not been recorded before."""
         return self.next_position not in self._recorded
 
+    def has_asked(self, kind: StepKind, name: str) -> bool:
+        """Whether this is recorded as what is asked for next."""
+        step = self._recorded.get(self.next_position)
+        return step is not None and (step.kind, step.name) == (kind, name)
+
     def break_off(self, what: str, recorded: Step | None, asked: str) -> None:
         """Note that the body and its record disagree; nothing of it is recorded from here on."""
         position = self._position if recorded is None else recorded.position

@@ -7,7 +7,7 @@ import inspect
 import math
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import Any, Literal, NamedTuple, NoReturn
@@ -28,6 +28,7 @@ from .body import Body
 from .doing import ChildWork, StepWork, undo_call
 
 _ONCE = Retry(max_attempts=1)
+_PLAIN = Retry()
 
 
 class ContinueAsNew(BaseException):
@@ -140,7 +141,7 @@ class WorkflowContext:
 
         It is tried once unless ``retry`` allows more. ``compensate`` undoes it if the run fails later: it is called
         with the step's answer and its arguments, three times or as ``compensate_retry`` says. With ``queue`` a
-        registered job is run as a run of its own.
+        registered job is run as a run of its own: ``retry`` says how often, the job itself how long it waits between.
         """
         given = name if isinstance(name, Call | Job) else function
         if isinstance(given, Call):
@@ -151,14 +152,31 @@ class WorkflowContext:
                 raise ValidationFailed(f"step {name!r} is {given!r}; expected a function or a bound job")
             title = name if isinstance(name, str) else given.name  # type: ignore[attr-defined]  # a job
             work = StepWork(title, given, None, args, kwargs, retry or _ONCE, timeout, queue)
-        if queue is not None and work.call is None:
-            raise ValidationFailed(
-                f"step {title!r} has queue={queue!r}, which takes a registered job: ctx.step(job.bind(...), queue=...)",
-                field="queue",
-            )
         _check_tries(title, timeout, retry, compensate_retry)
+        if queue is not None:
+            self._check_queued(title, work)
         undo = None if compensate is None else undo_call(compensate, work, compensate_retry)
         return self._body.ask(StepKind.STEP, _text(title, "a step"), work=work, undo=undo)
+
+    def _check_queued(self, title: str, work: StepWork) -> None:
+        if work.call is None:
+            raise ValidationFailed(
+                f"step {title!r} has queue={work.queue!r}, which takes a registered job: ctx.step(job.bind(...),"
+                " queue=...)",
+                field="queue",
+            )
+        # A run that did this before it was refused goes on.
+        if (
+            not self._body.has_asked(StepKind.STEP, title)
+            and replace(work.retry, max_attempts=_PLAIN.max_attempts) != _PLAIN
+        ):
+            raise ValidationFailed(
+                f"step {title!r} has queue={work.queue!r} and a retry with delays of its own; a run in a queue waits as"
+                f" its job says: give max_attempts alone here, and the delays to the job {work.call.job!r}"
+                " (@app.job(..., retry=Retry(...)))",
+                field="retry",
+                got=work.retry,
+            )
 
     def transaction(
         self,
