@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from duly.core.run import Continued, Hold, NewRun, Run, RunKind, RunStatus, Suspended
-from duly.core.steps import WORKFLOW, Journal, Message, Recorded, Step, StepKind, StepStatus
+from duly.core.steps import WORKFLOW, Journal, Message, Recorded, Step, StepKind, StepStatus, parse_handler
 from duly.runtime.clock import Clock
 from duly.store.journal import Child, Record
 from duly.store.values import NewRequest
@@ -176,7 +176,9 @@ class StepsModel:
 
     async def signal_with_start(self, request: NewRequest, name: str, body: str | None) -> tuple[Run, bool]:
         (run,) = await self.enqueue([request])
-        return run, self._send(run.id, StepKind.SIGNAL, name, body, None)
+        asked = parse_handler(request.job)
+        same = asked is not None and run.workflow == asked[0]
+        return run, same and self._send(run.id, StepKind.SIGNAL, name, body, None)
 
     async def cancel_softly(self, run_id: str) -> bool:
         run = self.runs.get(run_id)

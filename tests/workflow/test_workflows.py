@@ -62,6 +62,42 @@ async def test_s0_start_is_idempotent_by_id_and_a_name_is_an_id(app: Duly) -> No
         assert found.id == first.id
 
 
+async def test_an_id_that_a_run_of_something_else_has_is_refused(app: Duly) -> None:
+    @app.workflow("one")
+    @app.workflow("two")
+    async def body(ctx: WorkflowContext, input: Any) -> Any:
+        return await ctx.wait_for_signal("go")
+
+    @app.job("job")
+    async def job() -> None: ...
+
+    async with app:
+        first = await app.workflows.start("one", id="s1")
+        made = await app.enqueue("job")
+        with pytest.raises(DulyError, match=f"'s1' is that of run {first.id}, .* of workflow 'one', not .* 'two'"):
+            await app.workflows.start("two", id="s1")
+        with pytest.raises(DulyError, match=f"run {first.id}, .* of workflow 'one', not .* 'two'"):
+            await app.workflows.signal_with_start("two", "go", 1, id="s1")
+        with pytest.raises(DulyError, match="which is one of job 'job', not of workflow 'two'"):
+            await app.workflows.start("two", id=made.id)
+        await app.workflows.signal("s1", "go", 2)
+        assert (await ended(app, first)).result == 2
+
+
+async def test_a_child_of_a_version_that_nobody_has_is_named_with_it(app: Duly) -> None:
+    @app.workflow("below", version="1")
+    async def below(ctx: WorkflowContext) -> None: ...
+
+    @app.workflow("above")
+    async def above(ctx: WorkflowContext) -> None:
+        await ctx.child("below", version="9")
+
+    async with app:
+        run = await ended(app, await app.workflows.start("above"))
+    assert "workflow 'below' in version '9' is known neither" in (run.error_message or "")
+    assert "this app knows version 1" in (run.error_message or "")
+
+
 async def test_a_schedule_starts_a_workflow_once_per_window(app: Duly) -> None:
     @app.workflow("nightly", every="1s")
     async def nightly(ctx: WorkflowContext, input: Any) -> str:

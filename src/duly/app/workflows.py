@@ -16,7 +16,7 @@ from duly.core.marks import Marks, Value, make_marks, read_marks
 from duly.core.on_event import KEPT_MS, EventHandler, Published
 from duly.core.run import Run
 from duly.core.schedule import DEFAULT_QUEUE, DEFAULT_TIMEOUT_MS
-from duly.core.steps import History, Limits, Step, Update, handler_name, history_of_steps, update_name
+from duly.core.steps import History, Limits, Step, Update, handler_name, history_of_steps, parse_handler, update_name
 from duly.store.publishing import NewEvent
 from duly.store.sql import SqlStore
 from duly.store.values import NewRequest
@@ -59,6 +59,7 @@ class WorkflowRuns:
     ) -> Run:
         """Ask for a run of a workflow; started again with the same ``id`` it is the same run.
 
+        An ``id`` that a run of another workflow has, or of a job, is refused.
         ``tags`` and ``attributes`` are what it can be found by. Of all runs with one ``singleton`` key at most
         ``max_running`` (1) are open at once, and at most ``max_queued`` wait.
         Without ``version`` the worker that begins it takes the newest it knows. A workflow or a version that neither
@@ -76,7 +77,7 @@ class WorkflowRuns:
             singleton=lane,
             marks=make_marks(tags, attributes),
         )
-        return await self._runs._submit(request, connection=connection)
+        return _of_workflow(request, await self._runs._submit(request, connection=connection), id)
 
     async def _request(
         self,
@@ -176,6 +177,7 @@ class WorkflowRuns:
         request = await self._request(workflow, input, id=id)
         body = encode_payload(payload, self._settings.payload_limit)
         run, told = await self._store.signal_with_start(request, _name(name), body)
+        _of_workflow(request, run, id)
         if told:
             self._runs._wake()
         else:
@@ -320,6 +322,19 @@ class WorkflowRuns:
         if run.workflow is None:
             raise Conflict(f"run {run_id} is one of job {run.job!r}; only workflows wait for messages")
         raise Conflict(f"run {run_id} has ended as {run.status.value}; nobody waits for messages there")
+
+
+def _of_workflow(request: NewRequest, run: Run, id: str | None) -> Run:
+    """The run that has the id that was asked for, unless that is one of something else."""
+    asked = parse_handler(request.job)
+    assert asked is not None
+    if run.workflow == asked[0]:
+        return run
+    of = f"job {run.job!r}" if run.workflow is None else f"workflow {run.workflow!r}"
+    raise Conflict(
+        f"id {id!r} is that of run {run.id}, which is one of {of}, not of workflow {asked[0]!r}; choose another id",
+        run_id=run.id,
+    )
 
 
 def _name(name: Any) -> str:

@@ -128,7 +128,7 @@ class Stepping(Protocol):
     async def signal_with_start(self, request: NewRequest, name: str, body: str | None) -> tuple[Run, bool]:
         """Start a run unless one of that id is there, and send it a signal, in one transaction.
 
-        False if that run has ended.
+        False if that run has ended, or is one of another workflow.
         """
         ...
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from duly.core.ids import child_run_id
-from duly.core.steps import StepStatus, handler_name
+from duly.core.steps import StepStatus, handler_name, parse_handler
 from duly.engine.context import RunContext
 from duly.store.journal import Child
 from duly.store.values import NewRequest
@@ -14,13 +14,21 @@ from .body import Ask, Body
 from .doing import ChildWork, StepWork
 from .world import World
 
-NOBODY_KNOWS = "workflow %r is known neither to this app nor to a live worker"
 _encode = msgspec.json.Encoder().encode
 
 
 def is_queued(ask: Ask) -> bool:
     """Whether a step is a run of its own."""
     return isinstance(ask.work, StepWork) and ask.work.queue is not None and ask.work.call is not None
+
+
+def nobody_knows(work: ChildWork, world: World) -> str:
+    """What to say of a workflow that nobody could run."""
+    of = "" if work.version is None else f" in version {work.version!r}"
+    known = [named for handler in world.registry if (named := parse_handler(handler.name)) is not None]
+    versions = sorted(version for name, version in known if name == work.workflow and version is not None)
+    here = f"; this app knows version {', '.join(versions)}" if versions else ""
+    return f"workflow {work.workflow!r}{of} is known neither to this app nor to a live worker{here}"
 
 
 async def unknown_child(body: Body, world: World) -> Ask | None:

@@ -21,7 +21,7 @@ from duly.engine.outcomes import Snooze, describe, outcome_of
 from duly.store.journal import Child, Record
 
 from .body import GIVEN_UP, TIMED_OUT, Ask, Body
-from .children import NOBODY_KNOWS, is_queued, new_children, unknown_child
+from .children import is_queued, new_children, nobody_knows, unknown_child
 from .context import ContinueAsNew, Hooks, WorkflowContext
 from .definition import Workflow
 from .doing import ChildWork, Hands, StepWork
@@ -121,7 +121,7 @@ class Stint:
             if self._is_over(body):
                 return await self._give_up(body)
             if (ask := await unknown_child(body, self._world)) is not None:
-                self._feed(body, self._ended(ask.step, StepStatus.FAILED, error=NOBODY_KNOWS % ask.step.name))
+                self._feed(body, self._ended(ask.step, StepStatus.FAILED, error=nobody_knows(ask.work, self._world)))
                 continue
             if not await self._record(body):
                 return Cancelled()

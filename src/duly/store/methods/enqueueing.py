@@ -8,7 +8,7 @@ from typing import NamedTuple
 from duly.core.errors import Conflict, UniqueKeyInUse
 from duly.core.ids import lane_id
 from duly.core.run import NewRun, Run, RunKind
-from duly.core.steps import StepKind
+from duly.core.steps import StepKind, parse_handler
 from duly.store.statements import Program, batch, columns, query
 from duly.store.values import NewRequest
 
@@ -33,6 +33,9 @@ def enqueue(now: int, requests: Sequence[NewRequest]) -> Program[list[Run]]:
 def signal_with_start(now: int, request: NewRequest, name: str, body: str | None) -> Program[tuple[Run, bool]]:
     """Start a run unless it is there, and send it a signal; see ``Stepping.signal_with_start``."""
     (run,) = yield from enqueue(now, [request])
+    asked = parse_handler(request.job)
+    if asked is None or run.workflow != asked[0]:
+        return run, False
     told = yield from send(now, [(run.id, StepKind.SIGNAL, name, body, None)])
     return run, bool(told)
 

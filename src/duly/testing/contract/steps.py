@@ -293,6 +293,12 @@ class TestSuspending:
         run, told = await trial.store.signal_with_start(request, "go", "3")
         assert (run.status.value, told) == ("completed", False)
 
+    async def test_a_signal_that_would_start_a_workflow_is_not_for_a_run_of_another(self, trial: Trial) -> None:
+        flow = await begin(trial)
+        run, told = await trial.store.signal_with_start(trial.request("workflow:other", id=flow.id), "go", "1")
+        assert (run.job, told) == (FLOW, False)
+        assert (await trial.store.read_journal(flow.id)).messages == []
+
     async def test_a_task_is_ended_once(self, trial: Trial) -> None:
         flow = await begin(trial)
         await flow.record(step(kind=StepKind.TASK))
