@@ -11,6 +11,7 @@ import signal
 import socket
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from duly import Duly, Retry, RunContext, Settings
@@ -82,6 +83,24 @@ def make_app() -> Duly:
             raise
         note_run("end", run)
         return f"fence {run.fence}"
+
+    @app.job("deaf")
+    async def deaf(run: RunContext) -> None:
+        note_run("start", run)
+        while True:
+            with suppress(BaseException):
+                await asyncio.sleep(0.05)
+
+    @app.job("lodge")
+    async def lodge(run: RunContext) -> None:
+        note_run("start", run)
+        await asyncio.to_thread(time.sleep, 600)
+
+    @app.job("block")
+    async def block(run: RunContext) -> None:
+        note_run("start", run)
+        while True:
+            time.sleep(0.05)  # noqa: ASYNC251 - that is the fault
 
     @app.job("poison", retry=Retry(max_attempts=3))
     async def poison(run: RunContext, how: str) -> None:

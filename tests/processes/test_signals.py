@@ -72,3 +72,37 @@ async def test_sigterm_during_the_start_ends_in_order(fleet: Fleet) -> None:
     await until(lambda: fleet.ledger("up"), fleet, "the process to come up")
     process.send_signal(signal.SIGTERM)
     assert await ends(process) in (0, -signal.SIGTERM), "before the loop runs the signal is the system's"
+
+
+@pytest.mark.parametrize("job", ["deaf", "lodge"])
+async def test_work_that_does_not_end_is_given_back_and_left_behind(fleet: Fleet, job: str) -> None:
+    """A handler that swallows its cancellation, and a thread that its handler awaited."""
+    await fleet.start_all("a", settings={"shutdown_timeout": 0.2, **STEADY})
+    async with fleet.client() as client:
+        (run,) = await client.runs.enqueue_many(job, [{}])
+        await until(lambda: fleet.ledger("start"), fleet, "work to begin")
+        fleet.signal("a", signal.SIGTERM)
+        assert await ends(fleet.processes["a"]) == 0
+        found = await client.runs.get(run.id)
+    assert found is not None
+    assert (found.status, found.attempt) == (RunStatus.PENDING, 0)
+    assert fleet.ledger("down") == [], "there was no other way to end"
+    assert "leaves behind what does not" in fleet.logs()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_signals_end_a_process_whose_event_loop_is_blocked(fleet: Fleet, number: signal.Signals) -> None:
+    await fleet.start_all("a", **PATIENT)
+    process = fleet.processes["a"]
+    async with fleet.client() as client:
+        await client.runs.enqueue_many("block", [{}])
+        await until(lambda: fleet.ledger("start"), fleet, "work to begin")
+        fleet.signal("a", number)
+
+        def again() -> bool:
+            if process.poll() is None:
+                fleet.signal("a", number)
+            return process.poll() is not None
+
+        await until(again, fleet, "a signal that is no echo of the first")
+    assert await ends(process) == 128 + number

@@ -29,6 +29,23 @@ def work(run: RunContext, patience: float) -> str:
     return f"attempt {run.attempt}"
 """
 
+DEAF = """
+import asyncio
+from pathlib import Path
+from duly import Duly
+
+app = Duly("sqlite:///:memory:")
+
+@app.job("work")
+async def work() -> None:
+    Path("begun").touch()
+    while True:
+        try:
+            await asyncio.sleep(0.05)
+        except BaseException:
+            pass
+"""
+
 
 def test_the_run_of_a_killed_worker_goes_to_another_and_a_zombie_is_refused(
     serve: Callable[..., Served], database_url: str, tmp_path: Path
@@ -62,6 +79,17 @@ def test_the_run_of_a_killed_worker_goes_to_another_and_a_zombie_is_refused(
     assert (refused.status, refused.json["code"]) == (409, "LEASE_LOST")
     assert worker.end() == 0
     assert {instance["name"] for instance in ask("/instances")["items"]} & {"far", "zombie"} == set()
+
+
+def test_a_worker_for_a_server_leaves_behind_what_does_not_end(serve: Callable[..., Served], tmp_path: Path) -> None:
+    (tmp_path / "deaf.py").write_text(DEAF)
+    server = serve("--roles", "api").ready()
+    worker = serve("--server", server.url, "--app", "deaf:app", command="worker", DULY_SHUTDOWN_TIMEOUT="0.2")
+    run = server.ask("/api/v1/runs", {"jobType": "work"}).json
+    worker.until((tmp_path / "begun").exists, "the run to begin")
+    assert worker.end() == 0
+    assert "leaves behind what does not" in worker.said()
+    assert server.ask(f"/api/v1/runs/{run['id']}").json["status"] == "pending", "it was given back before"
 
 
 def test_a_worker_for_a_server_says_what_it_lacks(tmp_path: Path) -> None:

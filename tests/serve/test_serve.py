@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.processes, pytest.mark.timeout(180, func_only=True)]
 Serve = Callable[..., Served]
 
 QUIET = """
-import asyncio, duly
+import asyncio, duly, time
 from pathlib import Path
 
 app = duly.Duly("sqlite:///shop.db")
@@ -29,6 +29,20 @@ async def doze() -> str:
     while not Path("woken").exists():
         await asyncio.sleep(0.05)
     return "rested"
+
+@app.job("deaf")
+async def deaf() -> None:
+    while True:
+        try:
+            await asyncio.sleep(0.05)
+        except BaseException:
+            pass
+
+@app.job("block")
+async def block() -> None:
+    Path("blocked").touch()
+    while True:
+        time.sleep(0.05)
 """
 
 SHOP = f"""{QUIET}
@@ -179,6 +193,27 @@ def test_the_second_signal_ends_it_at_once(serve: Serve, shop: Path) -> None:
     served.send(signal.SIGTERM)
     served.until(lambda: served.status_of("/livez") == 0, "the first signal to be heard")
     assert served.end(signal.SIGINT) == 128 + signal.SIGINT, "neither the nap nor the grace is over yet"
+
+
+def test_a_handler_that_swallows_its_cancellation_is_left_behind(serve: Serve, shop: Path) -> None:
+    served = serve("--app", "quiet:app", DULY_SHUTDOWN_TIMEOUT="0.2").ready()
+    run = served.ask("/api/v1/runs", {"jobType": "deaf"}).json
+    served.until(lambda: served.ask(f"/api/v1/runs/{run['id']}").json["status"] == "running", "the work to begin")
+    assert served.end() == 1
+    assert "leaves behind what does not" in served.said()
+    assert "> deaf >" in served.said(), "it says where"
+    again = serve("--app", "quiet:app", "--roles", "api").ready()
+    assert again.ask(f"/api/v1/runs/{run['id']}").json["status"] == "pending", "it was given back before"
+
+
+def test_signals_end_it_although_its_event_loop_is_blocked(serve: Serve, shop: Path) -> None:
+    api = serve("--app", "quiet:app", "--roles", "api").ready()
+    served = serve("--app", "quiet:app", command="worker").ready()
+    api.ask("/api/v1/runs", {"jobType": "block"})
+    served.until((shop / "blocked").exists, "the work to begin")
+    served.send(signal.SIGINT)
+    assert served.end(signal.SIGTERM) == 128 + signal.SIGTERM
+    assert api.end() == 0
 
 
 def test_while_the_store_does_not_answer_it_is_alive_and_not_ready_and_a_signal_ends_it(serve: Serve) -> None:

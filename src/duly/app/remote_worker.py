@@ -22,7 +22,7 @@ from .duly import LAST_WORDS, Duly
 from .jobs import Jobs
 from .life import enter_lifespan
 from .remote_store import RemoteStore
-from .signals import until_signalled
+from .signals import run_to_the_end, until_signalled
 
 _log = logging.getLogger("duly.remote")
 BEAT_WITHIN = 5.0
@@ -97,7 +97,7 @@ class RemoteWorker:
 
     def run(self) -> None:
         """Work until SIGTERM or SIGINT. A second signal exits now."""
-        asyncio.run(self._run())
+        run_to_the_end(self._run())
 
     async def _run(self) -> None:
         async with until_signalled() as signalled, self:

@@ -17,7 +17,7 @@ import click
 
 from duly.app import Duly
 from duly.app.demo import begin_demo
-from duly.app.signals import until_signalled
+from duly.app.signals import run_to_the_end, until_signalled
 from duly.app.watching import observe
 from duly.config import service_manager
 from duly.config.masking import mask_url
@@ -72,8 +72,7 @@ class Plan:
 
 def run(plan: Plan) -> int:
     """Serve until a signal; answer the exit code: 0 after a clean end, 1 if work had to be cut off."""
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        return runner.run(_serve(plan))
+    return run_to_the_end(_serve(plan), loop_factory=_loop_factory())
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
