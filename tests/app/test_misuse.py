@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -220,3 +222,31 @@ async def test_an_object_whose_call_is_async_is_awaited(app: Duly) -> None:
         await app.schedules.create("rent", Every("1h"), topic="rent")
         await app.runs.wait((await app.schedules.trigger("rent")).id, timeout=PATIENCE)
     assert told == ["rent"]
+
+
+INTERRUPTS = """
+import sys, duly
+
+app = duly.Duly("sqlite:///jobs.db")
+
+@app.job("interrupt", retry=duly.Retry(max_attempts=2, delay=0))
+async def interrupt():
+    raise KeyboardInterrupt
+
+if __name__ == "__main__":
+    if sys.argv[1:]:
+        app.sync.enqueue("interrupt")
+    app.run()
+"""
+
+
+async def test_a_handler_that_interrupts_its_process_spends_an_attempt_each_time(tmp_path: Path) -> None:
+    """Else whoever starts the process again has it interrupted for ever."""
+    (tmp_path / "program.py").write_text(INTERRUPTS)
+    for arguments in (["first"], []):
+        command = [sys.executable, "program.py", *arguments]
+        ended = await asyncio.to_thread(subprocess.run, command, cwd=tmp_path, timeout=PATIENCE, capture_output=True)
+        assert ended.returncode == -signal.SIGINT, ended.stderr.decode()
+    async with Duly(f"sqlite:///{tmp_path / 'jobs.db'}", roles=()) as app:
+        (run,) = (await app.runs.list()).items
+    assert (run.status, run.attempt, run.error_message) == (duly.RunStatus.FAILED, 2, "KeyboardInterrupt")

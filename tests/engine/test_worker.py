@@ -157,6 +157,11 @@ class Wordless(Exception):
         raise RuntimeError("no words")
 
 
+class Leaving(Exception):
+    def __str__(self) -> str:
+        raise SystemExit("a script that became a job")
+
+
 class Panic(BaseException):
     """Native extensions and green threads raise such."""
 
@@ -166,7 +171,9 @@ RAISED: list[tuple[BaseException, str]] = [
     (ValueError("no file " + b"caf\xe9".decode("utf-8", "surrogateescape")), "ValueError: no file caf\\udce9"),
     (ValueError("x" * 10_000), "xxx..."),
     (Wordless(), "Wordless: (its text cannot be read: RuntimeError)"),
+    (Leaving(), "Leaving: (its text cannot be read: SystemExit)"),
     (SystemExit(3), "SystemExit: 3"),
+    (GeneratorExit(), "GeneratorExit"),
     (asyncio.CancelledError("a task it waited for"), "CancelledError: a task it waited for"),
     (TimeoutError("its own"), "TimeoutError: its own"),
     (
@@ -197,6 +204,59 @@ async def test_whatever_a_handler_raises_is_a_failed_attempt_and_hurts_nobody_el
         assert len(done.error_message or "") <= 4096
     assert (await lab.run(good_run.id)).status is RunStatus.COMPLETED
     assert lab.recorder.count("attempt_started") == 2 * len(RAISED) + 1
+
+
+async def test_a_handler_that_cancels_its_own_task_has_failed(lab: Lab) -> None:
+    """Given back untried it would be called for ever, and never be counted."""
+
+    @lab.job("at_once")
+    async def at_once() -> None:
+        _own_task().cancel("of my own")
+        await lab.nap(1)
+
+    @lab.job("later")
+    async def later() -> None:
+        asyncio.get_running_loop().call_soon(_own_task().cancel)
+        await lab.nap(1)
+
+    @lab.job("returns")
+    async def returns() -> str:
+        _own_task().cancel()
+        return "and is done"
+
+    await lab.start()
+    runs = [await lab.enqueue(job, max_attempts=2) for job in ("at_once", "later", "returns")]
+    await lab.clock.advance(seconds=30)
+    ends = [await lab.run(run.id) for run in runs]
+    assert [(end.status, end.attempt, end.error_message) for end in ends] == [
+        (RunStatus.FAILED, 2, "CancelledError: of my own"),
+        (RunStatus.FAILED, 2, "CancelledError"),
+        (RunStatus.COMPLETED, 1, None),
+    ]
+
+
+async def test_a_run_whose_task_ends_with_the_loop_is_given_back_untried(lab: Lab) -> None:
+    """``asyncio.run`` cancels all that is left when its main task is over."""
+
+    @lab.job("work")
+    async def work() -> None:
+        await lab.nap(1000)
+
+    instance = await lab.start()
+    run = await lab.enqueue("work")
+    tasks = [*instance._tasks, instance._worker._active[run.id].task]
+    for task in tasks:
+        assert task is not None
+        task.cancel()
+    await lab.clock.settle()
+    ended = await lab.run(run.id)
+    assert (ended.status, ended.attempt) == (RunStatus.PENDING, 0)
+
+
+def _own_task() -> asyncio.Task[None]:
+    task = asyncio.current_task()
+    assert task is not None
+    return task
 
 
 def _loop() -> list:

@@ -7,6 +7,7 @@ import logging
 import re
 from collections.abc import Iterator
 
+import httpx2
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -151,7 +152,8 @@ def root() -> Iterator[logging.Logger]:
     root.handlers[:] = handlers
     root.setLevel(level)
     logging.captureWarnings(False)
-    logging.getLogger("uvicorn").setLevel(logging.NOTSET)
+    for name in ("uvicorn", "httpx2"):
+        logging.getLogger(name).setLevel(logging.NOTSET)
 
 
 def test_json_logs_have_the_agreed_keys(root: logging.Logger) -> None:
@@ -171,6 +173,29 @@ def test_json_logs_have_the_agreed_keys(root: logging.Logger) -> None:
     assert first == {"level": "warning", "logger": "shop", "event": "run r1\nfailed", "run_id": "r1", "attempt": 2}
     assert (second["error.type"], second["error.message"]) == ("ValueError", "no")
     assert "Traceback" in second["error.stack"]
+
+
+def test_an_error_that_cannot_say_what_it_is_has_its_line_all_the_same(root: logging.Logger) -> None:
+    class Leaving(Exception):
+        def __str__(self) -> str:
+            raise SystemExit("a script that became a job")
+
+    out = io.StringIO()
+    configure("info", "json", colour=False, stream=out)
+    logging.getLogger("shop").error("broken", exc_info=Leaving())
+    told = json.loads(out.getvalue())
+    assert (told["error.type"].rpartition(".")[2], told["error.message"]) == (
+        "Leaving",
+        "(its text cannot be read: SystemExit)",
+    )
+
+
+def test_requests_of_a_worker_for_a_server_are_not_logged(root: logging.Logger) -> None:
+    out = io.StringIO()
+    configure("info", "json", colour=False, stream=out)
+    with httpx2.Client(transport=httpx2.MockTransport(lambda request: httpx2.Response(200))) as client:
+        client.get("http://127.0.0.1/claim")
+    assert out.getvalue() == ""
 
 
 def test_what_is_logged_cannot_move_the_cursor_or_forge_a_line() -> None:

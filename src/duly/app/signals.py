@@ -58,7 +58,7 @@ def run_to_the_end(
         code, raised = 1, None
         try:
             answer = await main
-            code = answer or 0
+            code = answer if isinstance(answer, int) else 0
             return answer
         except BaseException as error:
             raised = error

@@ -12,7 +12,6 @@ from duly.core.errors import ValidationFailed
 from duly.core.run import Cancelled, Claim, Failed, Lost, Outcome, Released
 from duly.runtime.tracing import current_claim
 
-from .containing import NOT_OURS
 from .context import RunContext
 from .deadlines import Deadlines
 from .middleware import call_through
@@ -92,7 +91,7 @@ class Attempt:
         self.task.cancel()
 
     async def run(self) -> Outcome:
-        """Call the handler; never raises, but when its task is cancelled by no ``stop`` of ours or the loop ends."""
+        """Call the handler; raises only the end of the loop, and a cancel of its task that is no ``stop`` of ours."""
         self._begun = True
         current_claim.set(self.claim)
         if self._stop is not None:
@@ -111,10 +110,20 @@ class Attempt:
             return failure_of(error) if self._stop is None else self._stopped(self._stop)
         except ValidationFailed as error:
             return Failed(describe(error), fatal=True)
-        except NOT_OURS:
+        except KeyboardInterrupt:
             raise
+        except GeneratorExit as error:
+            if not self._is_running():
+                raise  # nobody raised it: this coroutine is thrown away
+            return failure_of(error)
         except BaseException as error:  # noqa: BLE001 - around a handler: whatever it raises is its outcome
             return failure_of(error)
+
+    def _is_running(self) -> bool:
+        try:
+            return asyncio.current_task() is self.task
+        except RuntimeError:  # no loop runs any more
+            return False
 
     async def _wrapped_call(self) -> Any:
         # Its time is watched from here, so that a middleware cannot hang forever, and anew from the handler's start.

@@ -14,7 +14,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 NOT_OURS = (KeyboardInterrupt, GeneratorExit)
-"""On the event loop these say that the loop itself is to end; a thread of ours only gets them from its handler."""
+"""On the event loop these may say that the loop itself is to end; a thread of ours only gets them from its handler."""
 
 
 class Contained(Exception):

@@ -89,6 +89,7 @@ class Instance:
             session=self._trusted_session,
             on_session_lost=self._session_lost,
             wake=self.wake_worker,
+            ending=self._ending,
             tracing=world.tracing,
         )
         self._heartbeat = Heartbeat(
@@ -246,6 +247,10 @@ class Instance:
     def _trusted_session(self) -> int | None:
         """The session, as long as it can be relied on to keep what it gets."""
         return self._session if self._heartbeat.trusted else None
+
+    def _ending(self) -> bool:
+        """Whether this instance stops, or the event loop ends and cancels its loops with everything else."""
+        return any(task.done() or task.cancelling() for task in self._tasks)
 
     def _changed(self, topic: str) -> None:
         if topic == "schedules":

@@ -109,7 +109,7 @@ def describe(error: BaseException) -> str:
     error = uncontained(error)
     try:
         text = _words(error)
-    except Exception as broken:  # noqa: BLE001 - around a handler's own code: an error may fail to say what it is
+    except BaseException as broken:  # noqa: BLE001 - around a handler's own code: an error may fail to say what it is
         text = f"{type(error).__name__}: (its text cannot be read: {type(broken).__name__})"
     # Lone surrogates come with the names of files; no store takes them, nor NUL.
     text = text.replace("\x00", "\\x00").encode("utf-8", "backslashreplace").decode()

@@ -16,6 +16,7 @@ from duly.store.values import Beat, Grab, Held, Settlement
 
 from .attempt import Attempt, Stop
 from .deadlines import Deadlines
+from .outcomes import failure_of
 from .outlets import OutsidePlaces, Trials
 from .places import Places
 from .registry import Handler, Mode, Registry
@@ -48,6 +49,7 @@ class Worker:
         session: Callable[[], int | None],
         on_session_lost: Callable[[int], None],
         wake: Callable[[], None],
+        ending: Callable[[], bool],
         tracing: Tracing | None = None,
     ) -> None:
         self._store = store
@@ -59,6 +61,7 @@ class Worker:
         self._session = session
         self._on_session_lost = on_session_lost
         self._wake = wake
+        self._ending = ending
         self._tracing = tracing
         self._threads = Threads(settings.threads)
         self._deadlines = Deadlines(clock)
@@ -197,10 +200,21 @@ class Worker:
 
     async def _run(self, attempt: Attempt) -> None:
         outcome: Outcome = _RELEASED
+        interrupt: KeyboardInterrupt | None = None
         try:
             outcome = await attempt.run()
+        except asyncio.CancelledError as error:
+            if self._ending():
+                raise
+            outcome = failure_of(error)  # by its handler: nobody else cancels this task alone
+        except KeyboardInterrupt as error:
+            outcome, interrupt = failure_of(error), error
         finally:
             self._finish(attempt, outcome)
+        if interrupt is not None:
+            # It ends the process, which somebody starts again: an attempt that was not counted would be made for ever.
+            await self._settler.drain(self._settings.heartbeat)
+            raise interrupt
 
     def _finish(self, attempt: Attempt, outcome: Outcome) -> None:
         claim, places = attempt.claim, self._places(attempt.handler)

@@ -41,6 +41,8 @@ def configure(
     logging.captureWarnings(True)
     # The HTTP server says little that a person needs; its errors are ours to tell.
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    # The HTTP client has a line for every request, and a worker for a server asks several times a second.
+    logging.getLogger("httpx2").setLevel(logging.WARNING)
 
 
 def is_json(format: str, stream: TextIO) -> bool:
@@ -68,6 +70,13 @@ def at_work() -> dict[str, Any]:
     return found
 
 
+def _text_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except BaseException as broken:  # noqa: BLE001 - around a handler's own code: no log line may end the process
+        return f"(its text cannot be read: {type(broken).__name__})"
+
+
 class JsonFormatter(logging.Formatter):
     """One JSON object per line. What a record says of itself counts more than what the code works for."""
 
@@ -88,7 +97,7 @@ class JsonFormatter(logging.Formatter):
         if record.exc_info and record.exc_info[1] is not None:
             error = record.exc_info[1]
             event["error.type"] = type(error).__qualname__
-            event["error.message"] = str(error)
+            event["error.message"] = _text_of(error)
             event["error.stack"] = "".join(traceback.format_exception(error))
         line = msgspec.json.encode(event, enc_hook=str).decode()
         return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
