@@ -129,7 +129,7 @@ async def test_a_stop_ends_although_the_store_is_gone(lab: Lab) -> None:
         await lab.nap(5)
 
     instance = await lab.start()
-    await lab.enqueue("work")
+    run = await lab.enqueue("work")
     lab.store.down()
     lab.instances.remove(instance)
     stopping = asyncio.create_task(instance.stop(10))
@@ -137,6 +137,7 @@ async def test_a_stop_ends_although_the_store_is_gone(lab: Lab) -> None:
         await lab.clock.advance(seconds=1)
     assert stopping.done(), "what cannot be written within a lease is lost to us anyway"
     await stopping
+    assert lab.recorder.all("settlements_abandoned") == [([run.id],)], "and says so"
     lab.store.up()
     await lab.start()
     await lab.clock.advance(seconds=30)

@@ -97,6 +97,7 @@ def test_the_log_says_what_an_operator_must_see_and_no_payload(caplog: pytest.Lo
     with caplog.at_level(logging.DEBUG, "duly.engine"):
         log.schedule_set_aside("s1", "boom")
         log.settlements_lost(["r1"])
+        log.settlements_abandoned(["r1", "r2"])
         log.runs_recovered([7], ["r1"])
         log.session_lost(7)
         log.beat_failed(OSError("gone"))
@@ -104,6 +105,6 @@ def test_the_log_says_what_an_operator_must_see_and_no_payload(caplog: pytest.Lo
         log.jobs_unknown([("mail", 3)])
         log.loop_failed("worker", OSError("gone"))
     levels = [record.levelname for record in own_lines(caplog)]
-    assert levels == ["ERROR", "WARNING", "WARNING", "ERROR", "WARNING", "ERROR", "WARNING", "ERROR"]
+    assert levels == ["ERROR", "WARNING", "ERROR", "WARNING", "ERROR", "WARNING", "ERROR", "WARNING", "ERROR"]
     assert "3600000 ms" in caplog.text
     assert "'mail'" in caplog.text

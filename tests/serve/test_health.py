@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
 
 import pytest
 from starlette.applications import Starlette
@@ -55,6 +56,36 @@ def test_a_store_that_is_lost_makes_it_unready_and_it_recovers_by_itself(serve: 
     before = len(served.runs(status="completed"))
     served.until(lambda: len(served.runs(status="completed")) > before, "work to go on")
     assert served.end() == 0
+
+
+DOZE = """
+import asyncio, duly
+from pathlib import Path
+
+app = duly.Duly()
+
+@app.job("doze")
+async def doze() -> None:
+    while not Path("woken").exists():
+        await asyncio.sleep(0.05)
+    Path("rested").touch()
+"""
+
+
+@pytest.mark.processes
+@pytest.mark.timeout(300, func_only=True)
+def test_ends_that_cannot_be_written_are_told_and_the_exit_code_says_so(
+    serve: Serve, own_postgres: Server, tmp_path: Path
+) -> None:
+    (tmp_path / "shop.py").write_text(DOZE)
+    served = serve("--app", "shop:app", "--database-url", own_postgres.url, DULY_LEASE="8s", DULY_HEARTBEAT="1s")
+    run = served.ready().ask("/api/v1/runs", {"jobType": "doze"}).json
+    served.until(lambda: served.ask(f"/api/v1/runs/{run['id']}").json["status"] == "running", "the work to begin")
+    own_postgres.kill()
+    (tmp_path / "woken").touch()
+    served.until((tmp_path / "rested").exists, "the work to end")
+    assert served.end() == 1
+    assert f"1 ends of attempts could not be written; their runs are recovered as lost: {run['id']}" in served.said()
 
 
 async def _forever() -> AsyncIterator[bytes]:

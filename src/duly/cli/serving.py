@@ -71,7 +71,7 @@ class Plan:
 
 
 def run(plan: Plan) -> int:
-    """Serve until a signal; answer the exit code: 0 after a clean end, 1 if work had to be cut off."""
+    """Serve until a signal; answer the exit code: 0 after a clean end, 1 if work was cut off or its end is not kept."""
     return run_to_the_end(_serve(plan), loop_factory=_loop_factory())
 
 
@@ -224,7 +224,7 @@ class _Process:
         cut_off = self._metrics.attempts["released"] - released + self._metrics.active
         if cut_off:
             log.warning("%d attempts took longer than shutdown_timeout and were handed back", cut_off)
-        return CUT_OFF if cut_off else CLEAN
+        return CUT_OFF if cut_off or self._metrics.abandoned else CLEAN
 
     async def _stop_server(self) -> None:
         if self._server is not None:

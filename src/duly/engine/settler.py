@@ -67,9 +67,12 @@ class Settler:
 
     def abandon(self) -> None:
         """Give up what is not written: the instance ends, and recovery settles its runs as lost."""
+        given_up = sorted(self.run_ids())
         self._waiting = []
         if self._flushing is not None:
             self._flushing.cancel()
+        if given_up:
+            self._observer.settlements_abandoned(given_up)
 
     async def _flush(self) -> None:
         try:

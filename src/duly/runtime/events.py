@@ -50,6 +50,7 @@ class Observer:
     def runs_ended(self, ended: Mapping[str, RunStatus]) -> None: ...
     def topics_unheard(self, runs: Sequence[tuple[str, str]]) -> None: ...
     def settlements_lost(self, run_ids: Sequence[str]) -> None: ...
+    def settlements_abandoned(self, run_ids: Sequence[str]) -> None: ...
     def runs_recovered(self, sessions: Sequence[int], run_ids: Sequence[str]) -> None: ...
     def session_lost(self, session: int) -> None: ...
     def beat_failed(self, error: Exception) -> None: ...
@@ -122,6 +123,13 @@ class LogObserver(Observer):
 
     def settlements_lost(self, run_ids: Sequence[str]) -> None:
         log.warning("attempts lost their runs to newer ones: %s", ", ".join(run_ids))
+
+    def settlements_abandoned(self, run_ids: Sequence[str]) -> None:
+        log.error(
+            "%d ends of attempts could not be written; their runs are recovered as lost: %s",
+            len(run_ids),
+            ", ".join(run_ids),
+        )
 
     def runs_recovered(self, sessions: Sequence[int], run_ids: Sequence[str]) -> None:
         log.warning("dead sessions: %d; runs recovered: %s", len(sessions), ", ".join(run_ids) or "none")
@@ -270,6 +278,9 @@ class Observers(Observer):
 
     def settlements_lost(self, run_ids: Sequence[str]) -> None:
         self._tell("settlements_lost", run_ids)
+
+    def settlements_abandoned(self, run_ids: Sequence[str]) -> None:
+        self._tell("settlements_abandoned", run_ids)
 
     def runs_recovered(self, sessions: Sequence[int], run_ids: Sequence[str]) -> None:
         self._tell("runs_recovered", sessions, run_ids)

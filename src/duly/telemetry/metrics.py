@@ -79,6 +79,7 @@ class Metrics(Observer):
         self.leader_changes = 0
         self.unheard = 0
         self.stale_writes = 0
+        self.abandoned = 0
         self.recovered = 0
         self.sessions_lost = 0
         self.set_aside = 0
@@ -150,6 +151,9 @@ class Metrics(Observer):
 
     def settlements_lost(self, run_ids: Sequence[str]) -> None:
         self.stale_writes += len(run_ids)
+
+    def settlements_abandoned(self, run_ids: Sequence[str]) -> None:
+        self.abandoned += len(run_ids)
 
     def runs_recovered(self, sessions: Sequence[int], run_ids: Sequence[str]) -> None:
         self.recovered += len(run_ids)
