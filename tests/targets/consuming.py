@@ -1,9 +1,10 @@
 """What a consumer promises, whatever broker its messages come from: each broker's tests collect this class."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from duly.consuming import Consumer, Delivery, Source
-from duly.targets.target import Confirmed
+from duly.targets.target import Confirmed, Message
 from duly.testing.contract.target import message
 
 TYPE = "schedule.reports.nightly.arrived"
@@ -55,6 +56,35 @@ class TestConsumer:
             pass
         await source.close()
         assert handled == [message(1).id]
+
+    async def test_a_question_that_is_asked_anew_is_handled_and_its_repeat_is_not(
+        self, place, make_source: MakeSource
+    ) -> None:
+        """Each attempt that expects an answer is a question of its own, under the run's id and with another fence."""
+        source = make_source()
+        consumer = Consumer(source)
+        handled: list[tuple[str, str]] = []
+
+        @consumer.on(TYPE)
+        async def handle(delivery: Delivery) -> None:
+            handled.append((delivery.id, delivery.headers["duly-fence"]))
+            if delivery.id == message(2).id:
+                consumer.stop()
+
+        target = place.make()
+        await target.open()
+        asked = [question(1, fence=1), question(1, fence=2), question(1, fence=2), question(2, fence=1)]
+        assert [await target.send([one]) for one in asked] == [[Confirmed()]] * 4
+        await target.close()
+        await consumer.run()
+        assert handled == [(message(1).id, "1"), (message(1).id, "2"), (message(2).id, "1")]
+
+
+def question(number: int, *, fence: int) -> Message:
+    """An attempt at a run that expects an answer."""
+    asked = message(number)
+    headers = {**asked.headers, "duly-fence": str(fence), "duly-expect": "ack"}
+    return replace(asked, fence=fence, expects_answer=True, headers=headers)
 
 
 async def _forget(delivery: Delivery) -> None:

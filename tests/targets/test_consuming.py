@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from typing import Any
 
 import pytest
 import pytest_asyncio
+from redis.asyncio import Redis
 
 from duly.consuming import Consumer, Delivery, Remembered, payload_type
 from duly.consuming.redis import RedisSource
@@ -127,6 +129,47 @@ async def test_a_stop_finishes_the_message_at_hand_and_gives_back_the_rest():
 
     await consumer.run()
     assert source.told == ["opened", "finished 1", "gave back 2", "gave back 3", "closed"]
+
+
+async def test_messages_of_somebody_else_s_without_an_id_are_handled_each():
+    source = Hand([delivery(""), delivery(""), Delivery("", "report", b"{}", {"duly-expect": "ack"})])
+    consumer = Consumer(source)
+    handled: list[Delivery] = []
+
+    @consumer.on()
+    async def handle(one: Delivery) -> None:
+        handled.append(one)
+
+    await consumer.run_once()
+    assert len(handled) == 3
+
+
+async def test_an_entry_that_is_no_message_is_kept_aside_and_the_next_is_handled(
+    place: RedisPlace, make_source: MakeSource
+):
+    redis: Any
+    async with Redis.from_url(place.server.url) as redis:
+        await redis.xadd("events", {"foo": "bar"})
+        await redis.xadd("events", {"id": b"\xff", "type": "report", "data": "{}"})
+        await redis.xadd("events", {"id": "1", "type": "report", "data": "{}", "fence": "3"})
+        source = make_source()
+        consumer = Consumer(source)
+
+        @consumer.on("other")
+        async def handle(one: Delivery) -> None: ...
+
+        await source.open()
+        while not await consumer.run_once():
+            pass
+        await source.close()
+        refused = [fields for _, fields in await redis.xrange("events:refused")]
+        left = await redis.xpending("events", "readers")
+    assert refused == [
+        {b"foo": b"bar"},
+        {b"id": b"\xff", b"type": b"report", b"data": b"{}"},
+        {b"id": b"1", b"type": b"report", b"data": b"{}", b"fence": b"3"},
+    ]
+    assert left["pending"] == 0
 
 
 async def test_a_broker_that_went_away_is_opened_again():

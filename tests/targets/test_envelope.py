@@ -80,6 +80,13 @@ def test_raw_is_what_was_stored_with_the_ids_in_headers() -> None:
     }
 
 
+def test_where_an_answer_is_expected_the_headers_say_so_and_each_attempt_is_a_question_of_its_own() -> None:
+    asked, told = message_of(_spec(format="raw", expect="ack")), message_of(_spec(format="raw"))
+    assert (asked.headers["duly-expect"], asked.headers["duly-fence"]) == ("ack", "7")
+    assert (asked.id, asked.dedup_id) == (DEPARTURE.run_id, f"{DEPARTURE.run_id}:7")
+    assert ("duly-expect" in told.headers, told.dedup_id) == (False, DEPARTURE.run_id)
+
+
 @pytest.mark.parametrize(
     "payload, expected",
     [('{"a":1,"_executionId":"forged"}', {"a": 1}), ("[1,2]", {"payload": [1, 2]}), ("null", {"payload": None})],

@@ -11,6 +11,7 @@ import pytest_asyncio
 from nats.aio.msg import Msg
 from nats.js.api import ConsumerConfig, DiscardPolicy, StreamConfig
 
+from duly.consuming import Consumer, Delivery
 from duly.consuming.nats import NatsSource
 from duly.core.errors import ConfigurationError
 from duly.targets.nats import NatsTarget
@@ -19,7 +20,7 @@ from duly.targets.target import Confirmed, Refused, TryAgain
 from duly.testing.contract.target import Received, TestTarget, TestTargetAway, message, until_confirmed
 from tests.servers import Server
 from tests.store.postgres.proxy import Fault, proxy_before
-from tests.targets.consuming import MakeSource, TestConsumer
+from tests.targets.consuming import MakeSource, TestConsumer, question
 from tests.targets.limits import PATIENCE, be_as_shipped, be_patient
 
 __all__ = ["TestConsumer", "TestTarget", "TestTargetAway"]
@@ -122,6 +123,32 @@ async def test_nats_itself_drops_what_it_has_had(place: NatsPlace):
         assert await target.send([message(1)]) == [Confirmed()]
         await target.close()
     assert [one.id for one in await place.received()] == [message(1).id]
+
+
+async def test_nats_keeps_the_next_attempt_of_a_run_that_expects_an_answer(place: NatsPlace):
+    target = place.make()
+    for fence in (1, 2, 2):
+        assert await target.send([question(1, fence=fence)]) == [Confirmed()]
+    await target.close()
+    assert [one.headers["duly-fence"] for one in await place.messages() if one.headers is not None] == ["1", "2"]
+
+
+async def test_messages_of_somebody_else_s_are_handled_each(place: NatsPlace, make_source: MakeSource):
+    async with await driver.connect(place.server.url) as client:
+        for body in (b"1", b"2", b"3"):
+            await client.jetstream(timeout=PATIENCE).publish(place.subject, body)
+    source = make_source()
+    consumer = Consumer(source)
+    handled: list[bytes] = []
+
+    @consumer.on()
+    async def handle(delivery: Delivery) -> None:
+        handled.append(delivery.body)
+        if len(handled) == 3:
+            consumer.stop()
+
+    await consumer.run()
+    assert handled == [b"1", b"2", b"3"]
 
 
 async def test_beyond_the_window_it_comes_twice_under_one_id(nats: Server):

@@ -16,13 +16,18 @@ LOOK_AGAIN_AFTER = 1.0
 """Seconds between two looks at a broker that is away."""
 
 EVERY_TYPE = "*"
+FENCE, EXPECT = "duly-fence", "duly-expect"
+"""Headers: what an answer must carry, and whether one is expected."""
 
 _log = logging.getLogger("duly.consuming")
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A message as it came in. ``receipt`` is what its source needs to acknowledge it."""
+    """A message as it came in. ``receipt`` is what its source needs to acknowledge it.
+
+    ``id`` is the run's, and empty for a message of somebody else's that has none.
+    """
 
     id: str
     type: str
@@ -34,6 +39,12 @@ class Delivery:
     def data(self) -> Any:
         """The body as JSON."""
         return json.loads(self.body)
+
+    @property
+    def seen_as(self) -> str:
+        """What it is remembered by, empty if it has no id: where an answer is expected each attempt asks anew."""
+        asks = self.headers.get(EXPECT) and self.id
+        return f"{self.id}:{self.headers.get(FENCE, '')}" if asks else self.id
 
 
 Handler = Callable[[Delivery], Awaitable[object]]
@@ -61,7 +72,10 @@ class Source(Protocol):
 
 
 class Seen(Protocol):
-    """Remembers what was handled; write your own, on your database, to remember across restarts."""
+    """Remembers what was handled; write your own, on your database, to remember across restarts.
+
+    ``id`` is the run's, with ``:<fence>`` behind it where the message expects an answer.
+    """
 
     async def has(self, id: str) -> bool: ...
 
@@ -157,7 +171,8 @@ class Consumer:
         return len(deliveries)
 
     async def _handle(self, delivery: Delivery) -> None:
-        if await self._seen.has(delivery.id):
+        seen_as = delivery.seen_as
+        if seen_as and await self._seen.has(seen_as):
             await self._source.finish(delivery)
             return
         type = self._type_of(delivery)
@@ -172,5 +187,6 @@ class Consumer:
             _log.exception("message %s was not handled; it is given back", delivery.id)
             await self._source.give_back(delivery)
             return
-        await self._seen.add(delivery.id)
+        if seen_as:
+            await self._seen.add(seen_as)
         await self._source.finish(delivery)

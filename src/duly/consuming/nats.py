@@ -67,4 +67,5 @@ class NatsSource:
 
 def _delivery(message: Msg) -> Delivery:
     headers = message.headers or {}
-    return Delivery(headers.get("Nats-Msg-Id", ""), headers.get("duly-type", ""), message.data, headers, message)
+    id = headers.get("duly-run-id") or headers.get("Nats-Msg-Id", "")
+    return Delivery(id, headers.get("duly-type", ""), message.data, headers, message)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from redis.asyncio import Redis
 from redis.exceptions import RedisError, ResponseError
 
-from .consumer import Delivery
+from .consumer import EXPECT, FENCE, Delivery
+
+_log = logging.getLogger("duly.consuming")
 
 TAKE_WITHIN = 1.0
 BATCH = 100
@@ -47,7 +50,12 @@ class RedisSource:
                 self._group, self._name, {self._stream: ">"}, count=BATCH, block=round(TAKE_WITHIN * 1000)
             )
             entries = _entries(answer)
-        return [_delivery(entry, fields) for entry, fields in entries if fields]
+        found = [(entry, fields, _delivery(entry, fields)) for entry, fields in entries if fields]
+        for entry, fields, delivery in found:
+            if delivery is None:
+                _log.error("entry %s of stream %s is no message; it is refused", entry.decode(), self._stream)
+                await self._set_aside(entry, fields)
+        return [delivery for _, _, delivery in found if delivery is not None]
 
     async def finish(self, delivery: Delivery) -> None:
         await self._redis.xack(self._stream, self._group, delivery.receipt)
@@ -58,8 +66,13 @@ class RedisSource:
     async def refuse(self, delivery: Delivery) -> None:
         """Keep it beside the stream, as ``<stream>:refused``, and acknowledge it."""
         fields = {"id": delivery.id, "type": delivery.type, "data": delivery.body}
+        if FENCE in delivery.headers:
+            fields["fence"] = delivery.headers[FENCE]
+        await self._set_aside(delivery.receipt, fields)
+
+    async def _set_aside(self, entry: bytes, fields: Mapping[Any, Any]) -> None:
         await self._redis.xadd(f"{self._stream}:refused", fields)
-        await self.finish(delivery)
+        await self._redis.xack(self._stream, self._group, entry)
 
     async def close(self) -> None:
         if self._redis is not None:
@@ -73,5 +86,12 @@ def _entries(answer: Any) -> list[Any]:
     return [entry for _, part in answer or () for entry in part]
 
 
-def _delivery(entry: bytes, fields: dict[bytes, bytes]) -> Delivery:
-    return Delivery(fields[b"id"].decode(), fields[b"type"].decode(), fields[b"data"], receipt=entry)
+def _delivery(entry: bytes, fields: dict[bytes, bytes]) -> Delivery | None:
+    """An entry as a message; None for one of somebody else's that cannot be read as such."""
+    try:
+        id, type, data = fields[b"id"].decode(), fields[b"type"].decode(), fields[b"data"]
+        # Only who is to answer is told the fence.
+        headers = {FENCE: fields[b"fence"].decode(), EXPECT: "ack"} if b"fence" in fields else {}
+    except (KeyError, UnicodeDecodeError):
+        return None
+    return Delivery(id, type, data, headers, entry)

@@ -19,6 +19,9 @@ JSON = "application/json"
 PLAIN_TYPE = "duly.run"
 """The type of a message whose schedule has no topic."""
 
+EXPECT_HEADER = "duly-expect"
+"""Beside a message whose receiver is to answer: the same id with another fence is another question then."""
+
 _ENVELOPE_WORDS = frozenset({"kind", "name", "format", "expect", "headers", "ordered"})
 _encode = msgspec.json.Encoder().encode
 
@@ -174,6 +177,7 @@ def _ids(departure: Departure, attributes: Mapping[str, str]) -> dict[str, str]:
         "duly-scheduled-at": attributes["time"],
         "duly-attempt": str(departure.attempt),
         "duly-fence": str(departure.fence),
+        EXPECT_HEADER: EXPECT_ANSWER if departure.expects_answer else None,
     }
     return {name: value for name, value in ids.items() if value is not None}
 

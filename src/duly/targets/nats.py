@@ -1,5 +1,6 @@
 """NATS JetStream: the message's type is its subject, the run id its ``Nats-Msg-Id``, and the stream acknowledges it.
 
+Where an answer is expected the fence follows the run id there, so that the stream does not drop the next attempt.
 ``nats://user:password@host:4222`` publishes to ``schedule.<topic>.arrived`` (``duly.run`` without a topic), or to the
 subject that ``?subject=`` names. A stream must hold that subject: NATS alone forgets what nobody listens to.
 """
@@ -145,7 +146,7 @@ class NatsTarget:
             **message.headers,
             **prefixed(message.attributes, _ATTRIBUTES),
             "Content-Type": message.content_type,
-            _MESSAGE_ID: message.id,
+            _MESSAGE_ID: message.dedup_id,
         }
         return headers if self._stream is None else {**headers, _EXPECTED_STREAM: self._stream}
 

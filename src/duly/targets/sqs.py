@@ -1,8 +1,9 @@
 """Amazon SQS: standard queues and FIFO ones, in batches of ten, each message answered for by itself.
 
 ``sqs://eu-central-1/reports`` sends to that queue of that region; a name that ends in ``.fifo`` is a FIFO queue, whose
-deduplication id is the run id and whose groups are the schedules. Who may send is found as every AWS program finds it
-(environment, profile, role), or said in the URL: ``sqs://KEY:SECRET@region/queue``. ``?endpoint=`` is another server.
+deduplication id is the run id (and the fence, where an answer is expected) and whose groups are the schedules. Who may
+send is found as every AWS program finds it (environment, profile, role), or said in the URL:
+``sqs://KEY:SECRET@region/queue``. ``?endpoint=`` is another server.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from duly.core.errors import ConfigurationError
 
 from .address import read_address
-from .envelope import prefixed
+from .envelope import EXPECT_HEADER, prefixed
 from .line import CONFIRM_WITHIN, CONNECT_WITHIN
 from .target import Confirmed, Message, Refused, TryAgain, Verdict
 
@@ -114,7 +115,7 @@ class SqsTarget:
         }
         entry = {"Id": str(number), "MessageBody": message.body.decode(), "MessageAttributes": attributes}
         if self._fifo:
-            entry["MessageDeduplicationId"] = message.id
+            entry["MessageDeduplicationId"] = message.dedup_id
             entry["MessageGroupId"] = _group(message.key or self._name)
         return entry
 
@@ -137,7 +138,8 @@ def _batches(messages: Sequence[Message]) -> Iterator[Sequence[Message]]:
 def _words_beside(message: Message) -> list[tuple[str, str]]:
     """SQS carries ten: who the message is, what CloudEvents wants, what the schedule asks for, then what is left."""
     headers = dict(message.headers)
-    first: dict[str, str] = {name: headers.pop(name) for name in ("duly-run-id", "duly-type") if name in headers}
+    who = ("duly-run-id", "duly-type", *(("duly-fence", EXPECT_HEADER) if message.expects_answer else ()))
+    first: dict[str, str] = {name: headers.pop(name) for name in who if name in headers}
     asked = {name: value for name, value in headers.items() if not name.startswith("duly-")}
     events = prefixed(message.attributes, _ATTRIBUTES)
     words = {**first, **events, "content-type": message.content_type, **asked, **headers}

@@ -36,6 +36,11 @@ class Message:
     expects_answer: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def dedup_id(self) -> str:
+        """What a broker may know a repeat by: where an answer is expected each attempt is a question of its own."""
+        return f"{self.id}:{self.fence}" if self.expects_answer else self.id
+
 
 @dataclass(frozen=True, slots=True)
 class Confirmed:
