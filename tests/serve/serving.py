@@ -73,7 +73,13 @@ class Served:
     """One ``duly serve`` (or another command that stays)."""
 
     def __init__(
-        self, folder: Path, *arguments: str, command: str = "serve", port: int | None = None, **variables: str
+        self,
+        folder: Path,
+        *arguments: str,
+        command: str = "serve",
+        port: int | None = None,
+        stdin: int = subprocess.DEVNULL,
+        **variables: str,
     ):
         self.log = folder / f"serve-{time.monotonic_ns()}.log"
         flags = ["--port", str(port or 0)] if command in ("serve", "api") else []
@@ -85,7 +91,7 @@ class Served:
                 env=environment(**variables),
                 stdout=log,
                 stderr=log,
-                stdin=subprocess.DEVNULL,
+                stdin=stdin,
             )
         self.url = f"http://127.0.0.1:{port}" if port else ""
 

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from copy import copy
 from enum import StrEnum
 from functools import partial
 from typing import Any, TypeVar
@@ -73,6 +74,7 @@ class Declared:
         self._scheduler = scheduler
         self._arguments: dict[str, Mapping[str, Any]] = {}
         self._syncs: dict[str, Sync] = {}
+        self._dropped: frozenset[str] = frozenset()
 
     def add(self, declared: Mapping[str, Any]) -> None:
         """Take the arguments of ``create``, and ``sync``; they are checked in full when the app starts."""
@@ -95,6 +97,16 @@ class Declared:
         """Declare what another did."""
         self._arguments |= other._arguments
         self._syncs |= other._syncs
+
+    def instead(self, keys: Collection[str], declared: Iterable[Mapping[str, Any]]) -> Declared:
+        """The same without some keys and with what is declared in their place; this one stays as it is."""
+        other = copy(self)
+        other._arguments = {key: found for key, found in self._arguments.items() if key not in keys}
+        other._syncs = {key: found for key, found in self._syncs.items() if key not in keys}
+        for one in declared:
+            other.add(one)
+        other._dropped = frozenset(keys) - other._arguments.keys()
+        return other
 
     async def sync(self) -> None:
         """Create what is new, update what changed, pause what is gone; ten instances may do this at once."""
@@ -139,7 +151,7 @@ class Declared:
         gone = [s for s in declared if s.key not in self._arguments and not s.status.ended]
         if gone and not self._named:
             served = {job for instance in await self._persist(self._store.list_instances) for job in instance.jobs}
-            gone = [schedule for schedule in gone if schedule.definition.target.handler not in served]
+            gone = [s for s in gone if s.key in self._dropped or s.definition.target.handler not in served]
         for schedule in gone:
             log.warning("schedule %r is no longer declared by app %r: paused", schedule.key, self._app)
             await self._persist(partial(self._store.change_schedule, schedule.id, self._orphan))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from duly.config import Loaded
+from duly.engine.instance import Instance
 
 from .duly import Duly
 
@@ -40,6 +41,20 @@ def prepare(app: Duly, loaded: Loaded) -> Duly:
     for arguments in loaded.schedules:
         app._declared.add(arguments)
     return app
+
+
+async def redeclare(app: Duly, before: Loaded, now: Loaded) -> bool:
+    """Declare the schedules of the files as they are now, in an app that runs; False if it does not.
+
+    What is wrong with one of them changes nothing, unless the store fails in the middle: then the next call mends it.
+    """
+    if app._instance is None:
+        return False
+    declared = app._declared.instead({item["key"] for item in before.schedules}, now.schedules)
+    await declared.sync()
+    app._declared = declared
+    app._life.tell(Instance.many_changed)
+    return True
 
 
 def _targets(loaded: Loaded) -> dict[str, Mapping[str, Any]]:

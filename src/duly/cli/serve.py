@@ -107,18 +107,22 @@ def _work_for(choices: Choices, flags: dict[str, Any]) -> int:
     from duly.app.remote_worker import RemoteWorker
     from duly.config import load
 
+    from .operating import operated
+
     if flags["database_url"] or choices.database_url:
         raise Refused("--server and --database-url were both given; expected one place to work for")
     if not flags["app"] and not names_app(choices):
         raise Refused("--server needs --app MODULE:APP: the jobs that are to run here")
     named = {"log.level": flags["log_level"], "log.format": flags["log_format"], "api.key": choices.token}
-    loaded = load({**named, "api.url": choices.server}, config=flags["config"] or choices.config)
+    read = partial(load, {**named, "api.url": choices.server}, config=flags["config"] or choices.config)
+    loaded = read()
     _log(loaded)
     for warning in loaded.warnings:
         click.echo(f"duly: {warning}", err=True)
     app = named_app(choices, flags["app"])
     settings = app._given_settings or loaded.settings
-    RemoteWorker(loaded["api.url"], app, key=loaded["api.key"], settings=settings).run()
+    with operated(read, loaded, None):
+        RemoteWorker(loaded["api.url"], app, key=loaded["api.key"], settings=settings).run()
     return 0
 
 
@@ -128,6 +132,7 @@ def _serve(choices: Choices, flags: dict[str, Any]) -> int:
     from duly.app.serving import make_app, prepare
     from duly.config import load
 
+    from .operating import operated
     from .serving import Plan, run
 
     named = {
@@ -138,7 +143,8 @@ def _serve(choices: Choices, flags: dict[str, Any]) -> int:
         "log.format": flags["log_format"],
         "roles": flags["roles"],
     }
-    loaded = load(named, config=flags["config"] or choices.config)
+    read = partial(load, named, config=flags["config"] or choices.config)
+    loaded = read()
     _log(loaded)
     for warning in loaded.warnings:
         click.echo(f"duly: {warning}", err=True)
@@ -165,7 +171,8 @@ def _serve(choices: Choices, flags: dict[str, Any]) -> int:
         limits=_limits(loaded) if listener is not None else None,
         callers=_callers(loaded, app) if listener is not None else None,
     )
-    return run(plan)
+    with operated(read, loaded, app):
+        return run(plan)
 
 
 def _callers(loaded: Loaded, app: Duly) -> Callers:

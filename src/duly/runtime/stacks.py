@@ -7,6 +7,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Iterator
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -27,11 +28,15 @@ def tell_task(task: asyncio.Task[Any]) -> str:
     return f"{task.get_name()}: {' > '.join(frame.f_code.co_qualname for frame in frames_of(task)) or 'not begun'}"
 
 
-def tell_all(loop: asyncio.AbstractEventLoop | None) -> Iterator[tuple[str, str]]:
-    """Every thread, and every task of a loop: what it is called, and its stack."""
+def _place(frame: FrameType) -> str:
+    return f"{frame.f_code.co_qualname} ({Path(frame.f_code.co_filename).name}:{frame.f_lineno})"
+
+
+def tell_all(loop: asyncio.AbstractEventLoop | None) -> Iterator[str]:
+    """Every thread, and every task of a loop: a line with its name and its stack, from the first call to the last."""
     names = {thread.ident: thread.name for thread in threading.enumerate()}
     for ident, frame in sys._current_frames().items():
-        yield f"thread {names.get(ident, ident)}", "".join(traceback.format_stack(frame))
+        stack = [_place(caller) for caller, _ in traceback.walk_stack(frame)]
+        yield f"thread {names.get(ident, ident)}: {' > '.join(reversed(stack))}"
     for task in asyncio.all_tasks(loop) if loop is not None else ():
-        stack = traceback.StackSummary.extract((frame, frame.f_lineno) for frame in frames_of(task))
-        yield f"task {task.get_name()}", "".join(stack.format())
+        yield f"task {task.get_name()}: {' > '.join(map(_place, frames_of(task)))}"

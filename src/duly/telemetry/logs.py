@@ -37,12 +37,17 @@ def configure(
     for old in list(root.handlers):
         root.removeHandler(old)
     root.addHandler(handler)
-    root.setLevel(level.upper())
+    set_level(level)
     logging.captureWarnings(True)
     # The HTTP server says little that a person needs; its errors are ours to tell.
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     # The HTTP client has a line for every request, and a worker for a server asks several times a second.
     logging.getLogger("httpx2").setLevel(logging.WARNING)
+
+
+def set_level(level: str) -> None:
+    """Log what is of this level or above."""
+    logging.getLogger().setLevel(level.upper())
 
 
 def is_json(format: str, stream: TextIO) -> bool:
