@@ -126,6 +126,17 @@ def test_an_empty_list_says_so_on_stderr(anywhere: Duly) -> None:
     assert anywhere("schedule", "list", "--tag", "x", "-q").stderr == ""
 
 
+def test_a_key_of_several_tenants_is_a_conflict(anywhere: Duly) -> None:
+    body = {"key": "k", "everyMs": 3_600_000, "jobType": "work"}
+    for tenant in ("acme", "umbrella"):
+        Path("body.json").write_text(json.dumps(body | {"metadata": {"tenantId": tenant}}))
+        assert anywhere("schedule", "create", "-f", "body.json").exit_code == 0
+    for verb in ("get", "pause", "trigger"):
+        refused = anywhere("schedule", verb, "k")
+        assert (refused.exit_code, "several tenants" in refused.stderr) == (4, True)
+    assert anywhere("schedule", "delete", "k", "--yes").exit_code == 4
+
+
 def test_update_changes_what_is_given_and_guards_the_revision(anywhere: Duly) -> None:
     anywhere(*NIGHTLY, "--tag", "kept")
     changed = answer(

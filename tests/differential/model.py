@@ -613,6 +613,8 @@ class Model(
         live = [f for f in live if self._sees(f.tenant, f.owner)]
         by_id = [f.id for f in live if is_id(ref) and f.id == ref]
         by_key = [f.id for f in live if f.key == ref]
+        if not by_id and len(by_key) > 1:
+            raise Conflict("several tenants hold the key", ids=sorted(by_key)[:2])
         found = by_id or by_key
         return self._schedule(found[0]) if found else None
 

@@ -75,8 +75,10 @@ _PLAIN: Mapping[str, tuple[str, Any]] = {
 }
 
 
-def create_arguments(body: ScheduleBody, settings: Settings, key: str | None = None) -> dict[str, Any]:
-    """The arguments of ``app.schedules.create``; ``key`` is the one of the path, where there is one."""
+def create_arguments(
+    body: ScheduleBody, settings: Settings, key: str | None = None, tenant: str | None = None
+) -> dict[str, Any]:
+    """The arguments of ``app.schedules.create``; ``key`` and ``tenant`` are those of the path, where there are any."""
     findings = Findings()
     words = _common(body, settings, findings)
     given = body.key if isinstance(body.key, str) else None
@@ -89,6 +91,15 @@ def create_arguments(body: ScheduleBody, settings: Settings, key: str | None = N
     words |= _target(body, findings, needed=True)
     if body.metadata:
         words["metadata"] = _metadata(body.metadata)
+    if tenant is not None:
+        metadata = words.setdefault("metadata", {})
+        if (metadata.get("tenant_id") or tenant) != tenant:
+            findings.add(
+                f"metadata.tenantId is {metadata['tenant_id']!r}; the schedule of this path belongs to"
+                f" {repr(tenant) if tenant else 'no tenant'}: leave it out of the body",
+                pointer="/metadata/tenantId",
+            )
+        metadata["tenant_id"] = tenant or None
     findings.check()
     return words
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 
@@ -156,6 +156,8 @@ class Endpoint:
         if key is None or not method.keyed:
             return await method.run(app, call)
         asked = f"{scope['method']} {scope['path'].removeprefix(call.root)}"
+        if call.query:
+            asked += f"?{urlencode(sorted(call.query.items()))}"
         return await self._once(app.requests, key, asked, call.body, lambda id: method.run(app, replace(call, id=id)))
 
     async def _read(self, method: Method, scope: Scope, receive: Receive) -> Call:

@@ -168,7 +168,8 @@ COMING: Mapping[str, Read] = {
 UPCOMING: Mapping[str, Read] = {"count": whole_number(1, 100)}
 CALENDARS: Mapping[str, Read] = {"tenant": text_of(128), **PAGE}
 WEBHOOKS: Mapping[str, Read] = CALENDARS
-CALENDAR: Mapping[str, Read] = {"tenant": text_of(128)}
+TENANT: Mapping[str, Read] = {"tenant": text_of(128)}
+CALENDAR: Mapping[str, Read] = TENANT
 AUDIT: Mapping[str, Read] = {
     "since": since,
     "until": instant,

@@ -26,6 +26,7 @@ from .bodies_workflow import CancelRunBody
 from .http import Call, Run
 from .matching import meant, there
 from .operations import controlling, runs, schedules
+from .queries import read_query
 from .replies import Reply
 from .route import SCHEDULE_CODES, TIMING_CODES, Route
 from .route_answers import ANSWERS
@@ -51,6 +52,7 @@ from .shapes import (
     WholeRunAnswer,
 )
 from .shapes_control import OperationAnswer
+from .tenants import of_tenants
 
 
 async def _create(app: Duly, call: Call) -> Reply:
@@ -70,10 +72,11 @@ async def _patch(app: Duly, call: Call) -> Reply:
 
 
 async def _put(app: Duly, call: Call) -> Reply:
-    key = await schedules.key_to_put(app, call.ref)
+    tenant = read_query(call.query, queries.TENANT).get("tenant")
+    place = await schedules.place_to_put(app, call.ref, call.body, tenant)
     with there(call.if_match):
-        revision = await _revision(app, call)
-        put = await schedules.put_schedule(app, key, call.body, revision, if_absent=call.if_absent, by=call.by)
+        revision = await meant(call.if_match, place.present)
+        put = await schedules.put_schedule(app, place, call.body, revision, if_absent=call.if_absent, by=call.by)
     return _made(put.schedule) if put.created else _schedule(put.schedule)
 
 
@@ -167,7 +170,7 @@ def _action(verb: str, summary: str, run: Run, body: type[Struct], *codes: str) 
     )
 
 
-ROUTES: tuple[Route, ...] = (
+_ROUTES: tuple[Route, ...] = (
     Route(
         method="POST",
         path="/schedules",
@@ -333,6 +336,7 @@ ROUTES: tuple[Route, ...] = (
         scope=Scope.READ,
         query=queries.RUNS,
         answer=RunPage,
+        codes=("CONFLICT",),
     ),
     Route(
         method="GET",
@@ -342,6 +346,7 @@ ROUTES: tuple[Route, ...] = (
         run=_get_run,
         scope=Scope.READ,
         answer=WholeRunAnswer,
+        codes=("CONFLICT",),
     ),
     Route(
         method="POST",
@@ -368,3 +373,4 @@ ROUTES: tuple[Route, ...] = (
     *CONTROL,
     *WORKER,
 )
+ROUTES = of_tenants(_ROUTES)

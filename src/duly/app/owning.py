@@ -45,6 +45,10 @@ class Owning:
         self._check("tenant", given, self.whose.tenant)
         return self.whose.tenant
 
+    def where(self, given: str | None) -> str | None:
+        """The tenant to look in: None is any that they see; no tenant is, for them, their own."""
+        return self.whose.tenant if given == "" and self.whose is not None else given
+
     def space(self, tenant: str) -> str:
         """Where names of their own choice mean what they mean."""
         return tenant if self.whose is None else f"{tenant}\n{self.whose.owner}"

@@ -127,9 +127,9 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
         parts = await in_turn(partial(self._store_part, new), range(0, len(new), BULK), abreast=abreast)
         return [schedule for part in parts for schedule in part]
 
-    async def get(self, ref: str) -> Schedule | None:
-        """The schedule, or None; with what became of its newest window (``attempts``, ``last_error``)."""
-        found = await self._store.get_schedule(ref)
+    async def get(self, ref: str, *, tenant: str | None = None) -> Schedule | None:
+        """The schedule, or None; with what became of its newest window. ``tenant``: of several with this key, whose."""
+        found = await self._store.get_schedule(ref, tenant=self._owning.where(tenant))
         if found is None:
             return None
         window, last = found.cursor.window_at, None

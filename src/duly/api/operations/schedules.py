@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from msgspec import UNSET
+
 from duly.api import queries
 from duly.api.answers import preview_answer, run_answer, schedule_answer, upcoming_answer
 from duly.api.arguments import create_arguments, instant, jitter_of, new_timing, other_timing, update_changes
@@ -42,6 +44,20 @@ class PutAnswer:
     schedule: ScheduleAnswer
     created: bool
     changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a schedule is put: its key, its tenant where that is known, and what is there."""
+
+    key: str
+    tenant: str | None = None
+    holder: Schedule | None = None
+
+    async def present(self) -> int:
+        if self.holder is None:
+            raise unknown(self.key)
+        return self.holder.revision
 
 
 async def create_schedule(app: Duly, body: object, *, id: str | None = None, by: str | None = None) -> ScheduleAnswer:
@@ -97,32 +113,39 @@ async def patch_schedule(
 
 async def put_schedule(
     app: Duly,
-    ref: str,
+    place: Place,
     body: object,
     if_revision: int | None = None,
     *,
     if_absent: bool = False,
     by: str | None = None,
 ) -> PutAnswer:
-    """Create the schedule of this key, or make it exactly what the body says; ``if_absent`` only creates."""
-    key = await key_to_put(app, ref)
-    arguments = create_arguments(read(ScheduleBody, body), app.settings, key)
+    """Create the schedule of this place, or make it exactly what the body says; ``if_absent`` only creates."""
+    arguments = create_arguments(read(ScheduleBody, body), app.settings, place.key, place.tenant)
     with telling():
         if if_absent:
-            return PutAnswer(await _answer(app, await _create_only(app, key, arguments, by)), True, True)
+            return PutAnswer(await _answer(app, await _create_only(app, place.key, arguments, by)), True, True)
         stored = await app.schedules.put(if_revision=if_revision, by=by, **arguments)
         return PutAnswer(await _answer(app, stored.schedule), stored.created, stored.changed)
 
 
-async def key_to_put(app: Duly, ref: str) -> str:
-    """The key under which something can be put: one that may be new, or that of an id which is there."""
+async def place_to_put(app: Duly, ref: str, body: object, tenant: str | None = None) -> Place:
+    """Where a body is to be put: under a key that may be new, or in the place of the schedule that is meant.
+
+    A key means the tenant that is asked for or, if none is, the one that the body names or that holds the key.
+    """
     if is_id(ref):
-        return (await find(app, ref)).key
+        found = await find(app, ref, tenant)
+        return Place(found.key, found.facts.tenant, found)
     if not is_key(ref):
         raise NotFound(
             f"{ref[:200]!r} is no key and no id, so nothing can be put there; a key is {KEY_EXPECTED}", ref=ref
         )
-    return ref
+    metadata = read(ScheduleBody, body).metadata
+    named = metadata.tenant_id if metadata else UNSET
+    of = tenant if tenant is not None or named is UNSET else named or ""
+    there = await app.schedules.get(ref, tenant=of)
+    return Place(ref, of if there is None else there.facts.tenant, there)
 
 
 async def _create_only(app: Duly, key: str, arguments: dict[str, Any], by: str | None) -> Schedule:
@@ -243,9 +266,9 @@ def _moved(timing: Timing, once_at: object) -> str | None:
     return moved_note(timing, asked)
 
 
-async def find(app: Duly, ref: str) -> Schedule:
+async def find(app: Duly, ref: str, tenant: str | None = None) -> Schedule:
     """The schedule of an id or key; what is neither is as unknown as one that is not there."""
-    found = await app.schedules.get(ref) if is_ref(ref) else None
+    found = await app.schedules.get(ref, tenant=tenant) if is_ref(ref) else None
     if found is None:
         raise unknown(ref)
     return found

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from duly.core.errors import ClientRequestIdInUse, DulyError, KeyInUse, QuotaExceeded
+from duly.core.errors import ClientRequestIdInUse, Conflict, DulyError, KeyInUse, QuotaExceeded
 from duly.core.ids import check_ref, is_id
 from duly.core.rules.firing import first_cursor
 from duly.core.schedule import UNREAD, Facts, Schedule, TargetKind
@@ -31,6 +31,9 @@ from duly.store.values import NewSchedule, Put
 
 from .calendars import calendar_refusal, unknown_calendars
 from .tracing import trace_steps
+
+SHOWN = 2
+"""So many holders of one key are named where it is not clear which is meant."""
 
 _KINDS = {Cron: "cron", Every: "interval", Once: "once"}
 
@@ -222,14 +225,25 @@ def read_schedule(row: Row) -> Schedule:
 
 
 def resolve(ref: str, tenant: str | None) -> Program[str | None]:
-    """The id of the schedule that is meant, or None."""
+    """The id of the schedule that is meant, or None; a key that several tenants hold means none of theirs."""
     check_ref(ref, "a schedule")
     if is_id(ref):
         rows = yield owned("find_schedule_id", ref=ref, by_key=False, tenant=tenant)
         if rows:
             return str(rows[0][0])
     rows = yield owned("find_schedule_id", ref=ref, by_key=True, tenant=tenant)
+    if len(rows) > 1:
+        raise _held_by_several(ref, [str(row[0]) for row in rows])
     return str(rows[0][0]) if rows else None
+
+
+def _held_by_several(key: str, ids: Sequence[str]) -> Conflict:
+    named = " and ".join(ids[:SHOWN]) + (", to name two" if len(ids) > SHOWN else "")
+    return Conflict(
+        f"schedule key {key!r} is held by several tenants: it may be {named}; say it by its id, or name the tenant",
+        key=key,
+        ids=list(ids[:SHOWN]),
+    )
 
 
 def schedule_columns(schedules: Sequence[Schedule]) -> dict[str, Sequence[Any]]:

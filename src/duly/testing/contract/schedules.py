@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from duly.core.errors import ClientRequestIdInUse, KeyInUse, MomentInPast, NotCancellable, RevisionStale
+from duly.core.errors import ClientRequestIdInUse, Conflict, KeyInUse, MomentInPast, NotCancellable, RevisionStale
 from duly.core.instants import to_datetime
 from duly.core.policy import Overlap
 from duly.core.rules.replacing import reschedule, succeed
@@ -64,6 +64,21 @@ class TestPuttingSchedules:
         assert await trial.store.get_schedule("nightly", tenant="theirs") == theirs
         assert await trial.store.get_schedule(ours.id, tenant="theirs") is None
         assert await trial.store.get_schedule("nightly", tenant="others") is None
+
+    async def test_a_key_that_several_tenants_hold_means_none_of_theirs_alone(self, trial: Trial) -> None:
+        held = sorted([(await trial.put("nightly", tenant=tenant)).id for tenant in ("ours", "theirs")])
+        changes: list[Schedule] = []
+        for asked in (
+            lambda: trial.store.get_schedule("nightly"),
+            lambda: trial.store.list_changes("nightly", limit=1),
+            lambda: trial.store.change_schedule("nightly", lambda found, now: changes.append(found)),
+        ):
+            with pytest.raises(Conflict, match="several tenants") as refused:
+                await asked()
+            assert refused.value.details["ids"] == held
+        assert changes == []
+        await trial.delete(await trial.schedule(held[0]))
+        assert (await trial.schedule("nightly")).id == held[1]
 
     async def test_a_client_request_id_is_used_once_whatever_became_of_it(self, trial: Trial) -> None:
         first = await trial.put("one", client_request_id="r1")
