@@ -5,6 +5,11 @@ from typing import Any
 import httpx2
 import pytest
 
+from duly import Duly
+from duly.api.application import application
+from duly.api.auth.guard import Guard, Policy
+from tests.api.conftest import client_of
+
 BODY = {"cronExpression": "0 2 * * *", "jobType": "x"}
 STALE = (412, "SCHEDULE_REVISION_STALE")
 
@@ -91,3 +96,19 @@ async def test_the_tags_of_a_calendar_are_compared_as_those_of_a_schedule(
 async def test_allow_names_head(api: httpx2.AsyncClient) -> None:
     answer = await api.delete("/runs")
     assert (answer.status_code, answer.headers["allow"]) == (405, "GET, HEAD, POST")
+
+
+async def test_a_server_may_ask_for_the_revision_that_is_meant(app: Duly) -> None:
+    guard = Guard(app, Policy(require_if_match=True))
+    async with client_of(application(app, guard=guard), "http://duly/api/v1") as api:
+        body = {"everyMs": 3_600_000, "jobType": "work"}
+        assert (await api.put("/schedules/k", json=body)).status_code == 201
+        for method, given in (("PATCH", {"priority": 1}), ("PUT", body), ("DELETE", None)):
+            answer = await api.request(method, "/schedules/k", json=given)
+            assert (answer.status_code, answer.json()["code"]) == (428, "PRECONDITION_REQUIRED")
+        assert (await api.get("/schedules/k")).json()["revision"] == 1
+        assert (await api.put("/schedules/k", json=body, headers={"If-None-Match": "*"})).status_code == 412
+        assert (await api.post("/schedules/k/pause")).status_code == 200
+        for method, given in (("PATCH", {"priority": 1}), ("PUT", body), ("DELETE", None), ("DELETE", None)):
+            answer = await api.request(method, "/schedules/k", json=given, headers={"If-Match": "*"})
+            assert answer.is_success, answer.text

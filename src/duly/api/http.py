@@ -56,6 +56,7 @@ class Call:
     body: Any = None
     if_match: Match | None = None
     if_absent: bool = False
+    if_match_needed: bool = False
     root: str = ""
     id: str | None = None
     """What the request makes is to have this id, where the client named the request."""
@@ -181,6 +182,7 @@ class Endpoint:
             body=body,
             if_match=read_match(match) if match is not None and method.if_match else None,
             if_absent=none_match is not None and asks_for_none(none_match),
+            if_match_needed=self._guard.policy.require_if_match,
             root=scope.get("root_path", ""),
             last_event_id=headers.get(b"last-event-id", b"").decode("latin-1"),
         )

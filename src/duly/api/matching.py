@@ -6,7 +6,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
-from duly.core.errors import NotFound, RevisionStale
+from duly.core.errors import NotFound, RevisionRequired, RevisionStale
 
 from .problems import BAD_HEADER
 from .replies import Refused
@@ -48,6 +48,12 @@ async def meant(match: Match | None, present: Callable[[], Awaitable[int]], *, g
         return min(match)
     there = await present()
     return None if not match else there if there in match else min(match)
+
+
+def require(match: Match | None) -> None:
+    """Refuse a change that does not say which revision it is meant for."""
+    if match is None:
+        raise RevisionRequired("this server asks for If-Match; send the ETag of what was read, or * for any revision")
 
 
 @contextmanager

@@ -43,6 +43,7 @@ TOO_SLOW = Kind(408, "request-timeout", "The request took too long to arrive")
 CONFLICT = Kind(409, "conflict", "The present state does not allow it")
 STALE_ATTEMPT = Kind(409, "stale-attempt", "Not in your hands any more")
 STALE = Kind(412, "precondition-failed", "Someone else changed it")
+NEEDED = Kind(428, "precondition-required", "The revision that is meant is not said")
 TOO_LARGE = Kind(413, "payload-too-large", "Too large")
 URI_TOO_LONG = Kind(414, "uri-too-long", "The address is too long")
 UNSUPPORTED = Kind(415, "unsupported-media-type", "Only JSON is read")
@@ -103,6 +104,7 @@ CODES: Mapping[str, tuple[Kind, str]] = {
     "SCHEDULE_MOMENT_IN_PAST": (NOT_VALID, "The instant has gone by."),
     "SCHEDULE_TOPIC_INVALID": (NOT_VALID, "The topic is not one to three lower-case words."),
     "SCHEDULE_RETRY_POLICY_INVALID": (NOT_VALID, "Attempts or waits are out of bounds."),
+    "PRECONDITION_REQUIRED": (NEEDED, "The server asks for `If-Match` on what is there already."),
     "HEADERS_TOO_LARGE": (HEADERS_TOO_LARGE, "The headers are over 16 KiB."),
     "TOO_MANY_STREAMS": (TOO_MANY, "The server, or the key, has as many streams open as it may."),
     "QUOTA_EXCEEDED": (TOO_MUCH, "The owner has, or asks for, as much as they may."),
@@ -127,6 +129,7 @@ _KINDS: tuple[tuple[type[DulyError], Kind], ...] = (
     (errors.Invalid, NOT_VALID),
     (errors.NotFound, NOT_FOUND),
     (errors.RevisionStale, STALE),
+    (errors.RevisionRequired, NEEDED),
     (errors.Conflict, CONFLICT),
     (errors.LeaseLost, STALE_ATTEMPT),
     (errors.StoreError, UNAVAILABLE),

@@ -24,7 +24,7 @@ from .bodies import (
 )
 from .bodies_workflow import CancelRunBody
 from .http import Call, Run
-from .matching import meant, there
+from .matching import meant, require, there
 from .operations import controlling, runs, schedules
 from .queries import read_query
 from .replies import Reply
@@ -68,12 +68,16 @@ async def _list(app: Duly, call: Call) -> Reply:
 
 
 async def _patch(app: Duly, call: Call) -> Reply:
+    if call.if_match_needed:
+        require(call.if_match)
     return _schedule(await schedules.patch_schedule(app, call.ref, call.body, await _revision(app, call), by=call.by))
 
 
 async def _put(app: Duly, call: Call) -> Reply:
     tenant = read_query(call.query, queries.TENANT).get("tenant")
     place = await schedules.place_to_put(app, call.ref, call.body, tenant)
+    if call.if_match_needed and place.holder is not None and not call.if_absent:
+        require(call.if_match)
     with there(call.if_match):
         revision = await meant(call.if_match, place.present)
         put = await schedules.put_schedule(app, place, call.body, revision, if_absent=call.if_absent, by=call.by)
@@ -81,6 +85,8 @@ async def _put(app: Duly, call: Call) -> Reply:
 
 
 async def _delete(app: Duly, call: Call) -> Reply:
+    if call.if_match_needed:
+        require(call.if_match)
     revision = await _revision(app, call, gone=True)
     left = await controlling.remove_schedule(app, call.ref, call.query, revision, by=call.by)
     return Reply(status=204) if left is None else Reply(left, 202, location=f"/operations/{left['id']}")
@@ -227,7 +233,7 @@ _ROUTES: tuple[Route, ...] = (
         answer=ScheduleAnswer,
         if_match=True,
         etag=True,
-        codes=SCHEDULE_CODES,
+        codes=(*SCHEDULE_CODES, "PRECONDITION_REQUIRED"),
     ),
     Route(
         method="PUT",
@@ -241,7 +247,7 @@ _ROUTES: tuple[Route, ...] = (
         also=201,
         if_match=True,
         etag=True,
-        codes=(*SCHEDULE_CODES, "SCHEDULE_CLIENT_REQUEST_ID_IN_USE"),
+        codes=(*SCHEDULE_CODES, "SCHEDULE_CLIENT_REQUEST_ID_IN_USE", "PRECONDITION_REQUIRED"),
     ),
     Route(
         method="DELETE",
@@ -257,6 +263,7 @@ _ROUTES: tuple[Route, ...] = (
         also=202,
         also_answer=OperationAnswer,
         if_match=True,
+        codes=("PRECONDITION_REQUIRED",),
     ),
     _action("pause", "Stop firing, with a reason and an end", _pause, PauseBody, "CONFLICT"),
     _action("resume", "Fire again from now on", _resume, ResumeBody, "CONFLICT"),

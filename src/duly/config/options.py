@@ -227,6 +227,7 @@ OPTIONS: Final[Mapping[str, Option]] = {
         Option("api", "key", header("a key such as duly_live_…, on one line"), None, secret=True),
         Option("api", "cors_origins", names("origins such as https://app.example, joined by commas"), ()),
         Option("api", "open_metrics", _truth(), True),
+        Option("api", "require_if_match", _truth(), False, also=("DULY_REQUIRE_IF_MATCH",)),
         Option("api", "dashboard", _truth(), True),
         Option("api", "session_secret", _secret("32 or more characters that nobody can guess"), None, secret=True),
         Option("auth.jwt", "issuer", text("who issues the tokens, such as https://issuer.example"), None),

@@ -26,6 +26,7 @@
     │   ├── CalendarInUse              CALENDAR_IN_USE
     │   ├── SingletonQueueFull         SINGLETON_QUEUE_FULL: the line of a singleton key is full
     │   ├── UniqueKeyInUse             UNIQUE_KEY_IN_USE: another run has the key
+    │   ├── RevisionRequired           PRECONDITION_REQUIRED: the server wants to know the revision that is meant
     │   └── RevisionStale              SCHEDULE_REVISION_STALE
     ├── WaitTimeout                WAIT_TIMEOUT
     ├── SignatureInvalid           SIGNATURE_INVALID: a webhook that came in is not from who has the secret
@@ -115,8 +116,6 @@ class ValidationFailed(Invalid):
 
 
 class CalendarUnknown(ValidationFailed):
-    """A schedule names a calendar that is not there."""
-
     code = "CALENDAR_UNKNOWN"
 
     @classmethod
@@ -140,35 +139,29 @@ class NotFound(DulyError):
     """No schedule or run has that id or key."""
 
     code = "SCHEDULE_JOB_NOT_FOUND"
+    what: ClassVar[str] = "schedule or run"
+
+    @classmethod
+    def named(cls, ref: str) -> Self:
+        return cls(f"there is no {cls.what} {ref[:200]!r}", ref=ref)
 
 
 class OperationNotFound(NotFound):
     code = "OPERATION_NOT_FOUND"
-
-    @classmethod
-    def named(cls, id: str) -> Self:
-        return cls(f"there is no operation with id {id[:200]!r}", ref=id)
+    what = "operation with id"
 
 
 class CalendarNotFound(NotFound):
     code = "CALENDAR_NOT_FOUND"
-
-    @classmethod
-    def named(cls, name: str) -> Self:
-        return cls(f"there is no calendar {name[:200]!r}", ref=name)
+    what = "calendar"
 
 
 class WebhookNotFound(NotFound):
     code = "WEBHOOK_NOT_FOUND"
-
-    @classmethod
-    def named(cls, id: str) -> Self:
-        return cls(f"there is no webhook with id {id[:200]!r}", ref=id)
+    what = "webhook with id"
 
 
 class KeyNotFound(NotFound):
-    """No API key has that id."""
-
     code = "KEY_NOT_FOUND"
 
 
@@ -231,6 +224,12 @@ class CalendarInUse(Conflict):
 
 class RevisionStale(Conflict):
     code = "SCHEDULE_REVISION_STALE"
+
+
+class RevisionRequired(Conflict):
+    """The server changes nothing unless the request says which revision it is meant for."""
+
+    code = "PRECONDITION_REQUIRED"
 
 
 class SingletonQueueFull(Conflict):

@@ -36,11 +36,15 @@ _NOT_KNOWN = "this server asks for a credential: send 'Authorization: Bearer' wi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """What a server asks of its callers. ``per_address`` is how many requests a minute an address may send."""
+    """What a server asks of its callers. ``per_address`` is how many requests a minute an address may send.
+
+    With ``require_if_match`` a schedule that is there is changed only by who says which revision they mean.
+    """
 
     issuer: Issuer | None = None
     quotas: Quotas = NO_QUOTAS
     per_address: int | None = None
+    require_if_match: bool = False
 
 
 class Guard:
@@ -48,8 +52,8 @@ class Guard:
 
     def __init__(self, app: Duly, policy: Policy | None = None) -> None:
         self._app = app
-        self._policy = policy or Policy()
-        self._closed = self._policy.issuer is not None
+        self.policy = policy or Policy()
+        self._closed = self.policy.issuer is not None
         self._looked_at = float("-inf")
         self._callers = Rates(app.clock.steady, "this credential")
         self._addresses = Rates(app.clock.steady, "this address")
@@ -71,18 +75,18 @@ class Guard:
     def stranger(self, scope: Scope) -> Caller:
         """Somebody who calls what is open to anybody; not too often, so that no secret is found by trying."""
         address = (scope.get("client") or ("",))[0]
-        self._strangers.take(address, min(self._policy.per_address or STRANGERS, STRANGERS))
+        self._strangers.take(address, min(self.policy.per_address or STRANGERS, STRANGERS))
         return ANYBODY
 
     async def _caller(self, scope: Scope, who: Who) -> Caller:
-        if self._policy.per_address is not None:
-            self._addresses.take((scope.get("client") or ("",))[0], self._policy.per_address)
+        if self.policy.per_address is not None:
+            self._addresses.take((scope.get("client") or ("",))[0], self.policy.per_address)
         if await self.is_open():
             return ANYBODY
         caller = await who()
         if caller is None:
             raise Refused(UNAUTHENTICATED, "NOT_AUTHORISED", _NOT_KNOWN)
-        caller = replace(caller, quotas=caller.quotas.over(self._policy.quotas))
+        caller = replace(caller, quotas=caller.quotas.over(self.policy.quotas))
         per_minute = caller.quotas.requests_per_minute
         if per_minute is not None:
             self._callers.take(caller.key_id or f"{caller.tenant}\n{caller.owner}", per_minute)
@@ -108,7 +112,7 @@ class Guard:
         return view
 
     async def _known(self, token: str | None) -> Caller | None:
-        issuer = self._policy.issuer
+        issuer = self.policy.issuer
         if token is not None and issuer is not None and not token.startswith(PREFIX):
             return await issuer.caller(token)
         return await self._app.keys.caller(token or "")

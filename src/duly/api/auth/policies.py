@@ -17,11 +17,12 @@ _JWT = ("audience", "algorithms", "secret", "jwks")
 
 
 def read_policy(values: Mapping[str, Any], clock: Clock) -> Policy:
-    """The policy of ``[auth.jwt]`` and ``[quotas]``; refuses what could not be safe."""
+    """The policy of ``[auth.jwt]``, ``[quotas]`` and ``[api] require_if_match``; refuses what could not be safe."""
     return Policy(
         issuer=_issuer(values, clock),
         quotas=Quotas(**{name: values[f"quotas.{name}"] for name in _QUOTAS}),
         per_address=values["quotas.requests_per_address"],
+        require_if_match=values["api.require_if_match"],
     )
 
 
