@@ -84,3 +84,35 @@ async def test_a_schedule_keeps_a_target(api: httpx2.AsyncClient, app: Duly) -> 
 def test_a_patch_does_what_the_standard_says(before: Any, patch: Any, after: Any) -> None:
     assert merge_patch(before, patch) == after
     assert merge_patch(before, patch_between(before, after)) == after
+
+
+async def test_jitter_is_merged_with_what_it_was(api: httpx2.AsyncClient) -> None:
+    body = {"everyMs": 3_600_000, "jobType": "x", "jitter": {"minMs": 30_000, "maxMs": 50_000}}
+    assert (await api.put("/schedules/k", json=body)).status_code == 201
+    for patch, merged in (
+        ({"maxMs": 60_000}, (30_000, 60_000)),
+        ({"minMs": 10}, (10, 60_000)),
+        ({}, (10, 60_000)),
+        ({"minMs": 1, "maxMs": 2}, (1, 2)),
+    ):
+        answer = await api.patch("/schedules/k", json={"jitter": patch})
+        assert answer.status_code == 200, answer.text
+        assert (answer.json()["jitter"]["minMs"], answer.json()["jitter"]["maxMs"]) == merged
+    assert (await api.patch("/schedules/k", json={"jitter": {"minMs": 3}})).status_code == 422
+    assert (await api.patch("/schedules/k", json={"jitter": None})).json()["jitter"] is None
+    alone = await api.patch("/schedules/k", json={"jitter": {"minMs": 3}})
+    assert (alone.status_code, alone.json()["errors"][0]["pointer"]) == (422, "/jitter/maxMs")
+
+
+async def test_the_longest_wait_follows_a_delay_unless_it_was_chosen(api: httpx2.AsyncClient) -> None:
+    body = {"everyMs": 3_600_000, "jobType": "x", "retryPolicy": {"backoff": "fixed", "delaySeconds": 7200}}
+    shown = (await api.put("/schedules/k", json=body)).json()["retryPolicy"]
+    assert (shown["delaySeconds"], shown["maxDelaySeconds"]) == (7200, 7200)
+    for patch, longest in (
+        ({"delaySeconds": 10}, 3600),
+        ({"delaySeconds": 5000}, 5000),
+        ({"maxDelaySeconds": 60}, 60),
+        ({"delaySeconds": 7200}, 60),
+    ):
+        shown = (await api.patch("/schedules/k", json={"retryPolicy": patch})).json()["retryPolicy"]
+        assert shown["maxDelaySeconds"] == longest

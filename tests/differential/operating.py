@@ -271,7 +271,10 @@ class OperatingModel:
         still_open = sum(id in self.runs for id in ids)
         failed = sum(id in self.history and self.history[id].status in ("failed", "cancelled") for id in ids)
         counted = replace(row, changed=len(ids) - still_open, refused=failed, updated_at=now)
-        return counted if still_open else replace(counted, status="completed", finished_at=now)
+        if still_open:
+            return counted
+        ended_at = max(row.updated_at, *(self.history[id].finished_at or 0 for id in ids if id in self.history), 0)
+        return replace(counted, status="completed", finished_at=ended_at, updated_at=ended_at)
 
     async def firing_state(self) -> FiringState:
         return FiringState(
@@ -396,15 +399,18 @@ class OperatingModel:
         row = self.operations.get(id)
         if row is None or not self._sees_operation(id):
             return None
-        if isinstance(row.order, BackfillOrder) and row.status == "running":
-            row = self._counted(row, self._clock.now())
-        return _seen(row)
+        return _seen(self._looked_at(row))
+
+    def _looked_at(self, row: OperationRow) -> OperationRow:
+        counts = isinstance(row.order, BackfillOrder) and row.status == "running"
+        return self._counted(row, row.updated_at) if counts else row
 
     async def list_operations(self, *, limit: int, after: str | None = None) -> Page[Operation]:
         seen = [id for id in self.operations if self._sees_operation(id)]
         ids = sorted((id for id in seen if after is None or id < after), reverse=True)
         return Page(
-            [replace(self._operation(id), items=()) for id in ids[:limit]], ids[limit - 1] if len(ids) > limit else None
+            [replace(_seen(self._looked_at(self.operations[id])), items=()) for id in ids[:limit]],
+            ids[limit - 1] if len(ids) > limit else None,
         )
 
     async def waiting_operations(self, *, untouched_ms: int, limit: int) -> Sequence[str]:

@@ -228,8 +228,14 @@ def instant(value: Any, field: str) -> datetime | None:
         raise ValidationFailed(error.message.replace("instant", field, 1), field=field, got=value) from None
 
 
-def jitter_of(body: JitterBody | None) -> Jitter | None:
-    return None if body is None else Jitter(body.min_ms, body.max_ms)
+def jitter_of(body: JitterBody | None, old: Jitter | None = None) -> Jitter | None:
+    """The jitter of a body, merged with the one that was there; without either it begins at none, and must end."""
+    if body is None:
+        return None
+    if body.max_ms is UNSET and old is None:
+        raise ValidationFailed("maxMs is missing; expected whole milliseconds", field="max_ms")
+    least, most = (0, 0) if old is None else (old.min_ms, old.max_ms)
+    return Jitter(least if body.min_ms is UNSET else body.min_ms, most if body.max_ms is UNSET else body.max_ms)
 
 
 def _common(body: PatchBody, settings: Settings, findings: Findings, old: Schedule | None = None) -> dict[str, Any]:
@@ -250,8 +256,8 @@ def _common(body: PatchBody, settings: Settings, findings: Findings, old: Schedu
         with findings.at("/catchUp"):
             words["catch_up"] = _catch_up(body.catch_up, None if old is None else old.catch_up, settings)
     if body.jitter is not UNSET:
-        with findings.at("/jitter"):
-            words["jitter"] = jitter_of(body.jitter)
+        with findings.at("/jitter", max_ms="/jitter/maxMs"):
+            words["jitter"] = jitter_of(body.jitter, None if old is None else old.jitter)
     return words
 
 
@@ -276,7 +282,10 @@ def _retry(body: PatchBody, settings: Settings, old: Retry | None) -> dict[str, 
         return {"retry": None}
     retry = old if old is not None and policy is not None else Retry(max_attempts=settings.default_max_attempts)
     if isinstance(policy, RetryPolicy):
-        retry = replace(retry, **_renamed(policy, {"delay_seconds": "delay", "max_delay_seconds": "max_delay"}))
+        changes = _renamed(policy, {"delay_seconds": "delay", "max_delay_seconds": "max_delay"})
+        if retry.max_delay == Retry(delay=retry.delay).max_delay:
+            changes.setdefault("max_delay", None)  # nobody chose it: it follows the delay
+        retry = replace(retry, **changes)
     if wanted is not None:
         retry = replace(retry, max_attempts=wanted)
     elif attempts is None or retries is None:

@@ -103,8 +103,8 @@ class CatchUpBody(Base):
 class JitterBody(Base):
     """A delay of every fire, drawn from key and window: the same on every instance."""
 
-    max_ms: Annotated[int, Meta(ge=0, le=86_400_000)]
-    min_ms: Annotated[int, Meta(ge=0, le=86_400_000)] = 0
+    max_ms: Annotated[int, Meta(ge=0, le=86_400_000)] | UnsetType = UNSET
+    min_ms: Annotated[int, Meta(ge=0, le=86_400_000)] | UnsetType = UNSET
 
 
 class Metadata(Base):

@@ -13,6 +13,7 @@ from .errors import RetryPolicyInvalid, ValidationFailed
 Choice = TypeVar("Choice", bound=StrEnum)
 
 MAX_ATTEMPTS = 100
+MAX_DELAY = 3600
 
 
 class Backoff(StrEnum):
@@ -52,15 +53,20 @@ def choose(kind: type[Choice], value: object, field: str) -> Choice:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How often a run may be tried, and how long it waits in between (seconds)."""
+    """How often a run may be tried, and how long it waits in between (seconds).
+
+    It waits at most ``max_delay``: an hour unless that is given, or the delay itself where that is longer.
+    """
 
     max_attempts: int = 3
     backoff: Backoff | Literal["exponential", "fixed"] = Backoff.EXPONENTIAL
     delay: float = 5
-    max_delay: float = 3600
+    max_delay: float = None  # type: ignore[assignment]  # filled in below
     jitter: float = 0.2
 
     def __post_init__(self) -> None:
+        if self.max_delay is None:
+            object.__setattr__(self, "max_delay", self.delay if _is_long(self.delay) else MAX_DELAY)
         try:
             object.__setattr__(self, "backoff", Backoff(self.backoff))
         except ValueError:
@@ -104,6 +110,10 @@ class CatchUp:
     def max_lateness_ms(self) -> int:
         late = self.max_lateness  # three numbers, which are added several times as fast as divided
         return late.days * 86_400_000 + late.seconds * 1000 + late.microseconds // 1000
+
+
+def _is_long(delay: object) -> bool:
+    return isinstance(delay, int | float) and delay > MAX_DELAY
 
 
 def _bad_retry(field: str, got: object, expected: str) -> RetryPolicyInvalid:

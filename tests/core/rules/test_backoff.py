@@ -19,6 +19,7 @@ from duly.core.rules.backoff import delay_ms
         (Retry(jitter=0, backoff=Backoff.FIXED, delay=60, max_delay=30), [30_000] * 4),
         (Retry(jitter=0, delay=0), [0, 0, 0, 0]),
         (Retry(jitter=1, delay=10, max_delay=0), [0, 0, 0, 0]),
+        (Retry(jitter=0, backoff=Backoff.FIXED, delay=7200), [7_200_000] * 4),
         (Retry(jitter=0, delay=0.0015), [2, 3, 6, 12]),
     ],
 )

@@ -237,7 +237,7 @@ async def preview(app: Duly, body: object) -> PreviewAnswer:
     findings = Findings()
     with findings.at("/after"):
         after = instant(given.after, "after")
-    with findings.at("/jitter"):
+    with findings.at("/jitter", max_ms="/jitter/maxMs"):
         jitter = jitter_of(given.jitter or None)
     with findings.at():
         key = check_key(given.key) if isinstance(given.key, str) else None

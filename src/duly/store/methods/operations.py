@@ -50,6 +50,10 @@ class Progress:
         return None if owner is None else Whose(tenant, owner)
 
     @property
+    def updated_at(self) -> int:
+        return int(self.row[11])
+
+    @property
     def running(self) -> bool:
         return bool(self.row[5] == OperationStatus.RUNNING)
 
@@ -135,27 +139,37 @@ def lock_operation(id: str) -> Program[Progress | None]:
 def find_operation(now: int, id: str) -> Program[Operation | None]:
     """The operation as it is now; the runs of a backfill are counted, not kept count of."""
     found = yield from look_at(id)
-    if found is None:
-        return None
-    if found.running and isinstance(found.order, BackfillOrder):
-        found = yield from count_backfill(now, found, found.order)
-    return read_operation(found.row)
+    return None if found is None else read_operation((yield from _counted(found)).row)
+
+
+def _counted(progress: Progress) -> Program[Progress]:
+    """The same as it is now: looking at it is no step, so nothing of it is as of now."""
+    if progress.running and isinstance(progress.order, BackfillOrder):
+        return (yield from count_backfill(progress.updated_at, progress, progress.order))
+    return progress
 
 
 def count_backfill(now: int, progress: Progress, order: BackfillOrder) -> Program[Progress]:
-    """A backfill with its runs counted as they are now."""
+    """A backfill with its runs counted as they are; it has ended when the last of them did, whoever looks when."""
     rows = yield query("count_backfill", ids=[backfill_run_id(progress.id, window) for window in order.windows])
-    still_open, failed = rows[0]
+    still_open, failed, ended_at = rows[0]
     ended = len(order.windows) - still_open
+    over = still_open == 0
     return progress.moved(
-        now, changed=ended - progress.changed, refused=failed - progress.refused, finished=still_open == 0
+        max(ended_at or 0, progress.updated_at) if over else now,
+        changed=ended - progress.changed,
+        refused=failed - progress.refused,
+        finished=over,
     )
 
 
 def list_operations(now: int, limit: int, after: str | None) -> Program[Page[Operation]]:
     """One page, newest first."""
     rows = yield owned("list_operations", after=after, limit=limit + 1)
-    found = [read_operation(row) for row in rows[:limit]]
+    found = []
+    for row in rows[:limit]:
+        counted = yield from _counted(Progress(row))
+        found.append(read_operation(counted.row))
     return Page(found, found[-1].id if len(rows) > limit else None)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from duly.core.errors import ValidationFailed
+from duly.core.instants import to_datetime
 from duly.core.operation import Operation
 from duly.core.policy import Overlap
 from duly.core.run import Hold, Run
@@ -142,11 +143,19 @@ class TestBackfilling:
         seen = await trial.store.get_operation(operation.id)
         assert seen is not None
         assert (seen.status, seen.matched, seen.changed, seen.refused) == ("running", 3, 2, 1)
+        trial.clock.move(seconds=7)
         await worker.complete(third)
+        ended = to_datetime(trial.clock.now())
+        for _ in range(2):
+            trial.clock.move(seconds=7)
+            seen = await trial.store.get_operation(operation.id)
+            assert seen is not None
+            assert (seen.status, seen.changed, seen.finished_at, seen.updated_at) == ("completed", 3, ended, ended)
+            assert (await trial.store.list_operations(limit=10)).items == [seen]
         done = await trial.store.step_operation(operation.id, limit=100)
         assert done is not None
         assert (done.status, done.changed, done.refused) == ("completed", 3, 1)
-        assert await trial.store.get_operation(operation.id) == done
+        assert await trial.store.get_operation(operation.id) == done == seen
 
     async def test_it_works_on_a_paused_schedule_and_moves_no_count(self, trial: Trial) -> None:
         put = await trial.put(max_runs=2)
