@@ -153,12 +153,14 @@ async def test_the_trail_says_who_changed_what_also_of_what_is_gone(app: Duly, a
 
 
 async def test_a_purge_leaves_nothing_and_waits_for_what_runs(app: Duly, api: httpx2.AsyncClient) -> None:
-    await app.schedules.create("k", Every("1h"), job="work")
+    made = await app.schedules.create("k", Every("1h"), job="work")
     run = await app.schedules.trigger("k")
     assert (await api.delete("/schedules/k?purge=true")).status_code == 204
     assert (await api.get(f"/runs/{run.id}")).status_code == 404
     assert (await api.get("/schedules/k/changes")).status_code == 404
-    assert (await api.delete("/schedules/k?purge=true")).status_code == 204
+    for ref in ("k", made.id):
+        assert (await api.delete(f"/schedules/{ref}?purge=true")).status_code == 204
+    assert (await api.delete("/schedules/never?purge=true")).status_code == 404
 
 
 @pytest.mark.duly_start("2026-01-05T00:30:00Z")  # in the last minute of an hour both would fire at once

@@ -7,7 +7,8 @@ from zoneinfo import ZoneInfo
 import httpx2
 import pytest
 
-from duly import Duly
+from duly import Duly, Every
+from duly.core.errors import ValidationFailed
 from duly.core.signing import write_secret
 from duly.store.codec import UnreadableDefinition
 from duly.store.methods import schedules
@@ -195,7 +196,7 @@ async def test_a_delete_of_what_never_was_is_404(api: httpx2.AsyncClient) -> Non
     for ref in ("01890000-0000-7000-8000-000000000000", "never"):
         answer = await api.delete(f"/schedules/{ref}")
         assert (answer.status_code, answer.json()["code"]) == (404, "SCHEDULE_JOB_NOT_FOUND")
-        assert (await api.delete(f"/schedules/{ref}?purge=true")).status_code == 204
+        assert (await api.delete(f"/schedules/{ref}?purge=true")).status_code == 404
 
 
 async def test_pause_and_resume_answer_the_schedule(api: httpx2.AsyncClient) -> None:
@@ -389,3 +390,29 @@ async def test_what_a_newer_version_wrote_is_a_conflict_and_no_fault_of_the_serv
 
 def _cannot(*stored: str) -> None:
     raise UnreadableDefinition("the stored definition cannot be read by this version: overlap is 'sideways'")
+
+
+async def test_a_put_keeps_the_client_request_id_and_takes_no_other(api: httpx2.AsyncClient, app: Duly) -> None:
+    await made(api, key="other", metadata={"clientRequestId": "theirs"})
+    first = await made(api, key="k", metadata={"clientRequestId": "mine"})
+    for metadata in ({}, {"clientRequestId": "mine"}, {"clientRequestId": None}):
+        answer = await api.put("/schedules/k", json=SMALLEST | {"metadata": metadata})
+        assert (answer.status_code, answer.json()["metadata"]["clientRequestId"]) == (200, "mine")
+    for given in ("new", "theirs"):
+        answer = await api.put("/schedules/k", json=SMALLEST | {"metadata": {"clientRequestId": given}})
+        assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "/metadata/clientRequestId")
+        with pytest.raises(ValidationFailed):
+            await app.schedules.put("k", Every("1h"), job="x", metadata={"client_request_id": given})
+    assert (await api.get("/schedules/k")).json()["id"] == first["id"]
+    await api.post("/schedules/k/cancel")
+    anew = await api.put("/schedules/k", json=SMALLEST | {"metadata": {"clientRequestId": "new"}})
+    assert (anew.status_code, anew.json()["metadata"]["clientRequestId"]) == (201, "new")
+
+
+async def test_a_payload_has_as_many_members_as_fit_into_its_size(api: httpx2.AsyncClient) -> None:
+    payload = {f"{number:x}": 1 for number in range(12_000)}
+    assert (await made(api, key="k", jobPayload=payload))["jobPayload"] == payload
+    narrow = [{"": 0}] * 32_000
+    assert (await made(api, key="narrow", jobPayload=narrow))["jobPayload"] == narrow
+    answer = await api.post("/schedules", json=SMALLEST | {"jobPayload": [{"": 0}] * 70_000})
+    assert (answer.status_code, answer.json()["code"]) == (400, "INVALID_JSON")

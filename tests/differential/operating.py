@@ -214,7 +214,7 @@ class OperatingModel:
         id = page.items[0].schedule_id
         delete = lambda schedule, at: editing.delete(schedule, at, new.by, order.cancel_running)
         await self.change_schedule(id, delete, tenant=tenant, rules=rules)
-        return await self.put_operation(replace(new, order=replace(order, schedule_id=id)))
+        return await self.put_operation(replace(new, order=replace(order, schedule_id=id, ref=ref)))
 
     def _purge(self, row: OperationRow, schedule_id: str, limit: int, now: int) -> None:
         gone = sorted(id for id, run in self.history.items() if run.schedule_id == schedule_id)[:limit]

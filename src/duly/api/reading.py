@@ -24,7 +24,9 @@ Body = TypeVar("Body", bound=Struct)
 DEPTH_LIMIT = 64 + 8
 """How deep a body may be nested: the payload's own limit, and room for what it stands in."""
 
-MEMBERS_LIMIT = 10_000
+MEMBERS_LIMIT = 64 * 1024
+"""More than any payload of 256 KiB can have; to look at more would hold up the requests of others."""
+
 ADVISED = 5
 """How many unknown names of one object are compared with the known ones."""
 

@@ -28,7 +28,7 @@ from .checking import check_words
 from .declared import SET
 from .editing import Replacement
 from .looking import exclusions_for
-from .putting import Stored, put_in_place
+from .putting import Stored, check_request_id, put_in_place
 from .sets import DISABLED, Leave, Prune, SetUpdate, check_owner, check_set
 from .words import SCHEDULE_WORDS, Options
 
@@ -222,6 +222,7 @@ def _foreseen(new: NewSchedule, update: SetUpdate, before: Schedule | None, now:
         if not before.status.ended:
             raise
         return Applied(key, Outcome.CREATED, before, _first(new, now))  # in the place of the one that has ended
+    check_request_id(before, new)
     if change is None:
         return Applied(key, Outcome.UNCHANGED, before, before)
     return Applied(key, Outcome.CHANGED, before, _changed(before, change))

@@ -33,7 +33,7 @@ class Merge:
         if self.enabled is False and schedule.enabled:
             editing.check_open(schedule, "paused")
         definition = self.builder.merged(schedule.definition, self.timing, self.words, now)
-        facts = _facts(schedule, self.words.facts)
+        facts = edited_facts(schedule, self.words.facts)
         if self.words.target is not None or "owner" in facts:
             self.builder.check_aim(definition.target, schedule.facts.tenant, facts.get("owner", schedule.facts.owner))
         return _edit(schedule, now, definition, facts, self)
@@ -94,7 +94,7 @@ def followed(schedule: Schedule, change: Change, step: Callable[[Schedule], Chan
     return replace(change, facts=then.facts, cursor=then.cursor, changed=changed, skips=skips)
 
 
-def _facts(schedule: Schedule, given: dict[str, Any]) -> dict[str, Any]:
+def edited_facts(schedule: Schedule, given: dict[str, Any]) -> dict[str, Any]:
     """What may be edited of the facts that were given; another tenant or request id is refused."""
     facts = schedule.facts
     for name, field in _FIXED.items():

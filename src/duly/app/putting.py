@@ -15,7 +15,7 @@ from duly.store.sql import SqlStore
 from duly.store.values import NewSchedule, Put
 
 from .checking import not_found
-from .editing import Replacement
+from .editing import Replacement, edited_facts
 
 MOST_TURNS = 5
 
@@ -55,6 +55,7 @@ class _Replacing:
                 raise
             self.ended = True
             return None
+        check_request_id(schedule, self._replacement.wanted)
         self.changed = change is not None
         return change
 
@@ -91,6 +92,12 @@ async def put_in_place(
             raise put
         refusal = put  # another came first: make that one what is wanted
     raise refusal
+
+
+def check_request_id(schedule: Schedule, wanted: NewSchedule) -> None:
+    """Refuse another client request id than the schedule was created with; none is that one."""
+    if wanted.facts.client_request_id is not None:
+        edited_facts(schedule, {"client_request_id": wanted.facts.client_request_id})
 
 
 def _successor(new: NewSchedule, by: str | None) -> Any:

@@ -56,10 +56,11 @@ class TriggerOrder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PurgeOrder:
-    """``schedule_id`` is filled in when it begins."""
+    """``schedule_id``, and ``ref`` as it was asked for, are filled in when it begins."""
 
     cancel_running: bool = False
     schedule_id: str | None = None
+    ref: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

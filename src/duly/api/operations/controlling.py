@@ -22,12 +22,15 @@ from duly.app.operations import Progress
 from duly.app.watching import carry_on
 from duly.core.errors import OperationNotFound
 from duly.core.ids import is_id
-from duly.core.operation import Operation
+from duly.core.operation import Operation, OperationKind
 
 from .schedules import check_revision, find, is_ref, unknown
 
 PURGE_WITHIN = 5.0
 """Seconds that a request waits for a purge; what takes longer goes on beside it."""
+
+LATELY = 200
+"""So many of the newest operations are looked through for a purge that is asked for again."""
 
 _FIELDS = {"enabled": "enabled", "job_type": "job", "owner": "owner", "tenant": "tenant", "topic": "topic",
            "tag": "tag", "status": "status", "q": "q"}  # fmt: skip
@@ -117,6 +120,8 @@ async def remove_schedule(
         return None
     begun = await app.schedules.begin_purge(ref, cancel_running=cancel_running, by=by)
     if begun is None:
+        if not await _was_purged(app, ref):
+            raise unknown(ref)
         return None
     done = begun if begun.finished else await app.operations.drive(begun.id, within=PURGE_WITHIN)
     if done.finished:
@@ -140,6 +145,16 @@ async def list_operations(app: Duly, query: Mapping[str, str]) -> OperationPage:
         "items": [operation_answer(operation, whole=False) for operation in page.items],
         "nextCursor": page.next_cursor,
     }
+
+
+async def _was_purged(app: Duly, ref: str) -> bool:
+    """Whether one of the last operations has purged what was asked for by this id or key: nothing else knows of it."""
+    lately = await app.operations.list(limit=LATELY)
+    return any(
+        operation.kind is OperationKind.PURGE
+        and ref in (operation.arguments.get("schedule_id"), operation.arguments.get("ref"))
+        for operation in lately.items
+    )
 
 
 async def _driven(app: Duly, begun: Operation, on_progress: Progress | None) -> Operation:

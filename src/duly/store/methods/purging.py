@@ -32,7 +32,7 @@ def begin_purge(
         return None
     delete = partial(editing.delete, by=new.by, cancel_running=order.cancel_running)
     yield from change_schedule(now, found[0], delete, tenant, rules, definitions)
-    yield insert_operation(now, replace(new, order=replace(order, schedule_id=found[0])))
+    yield insert_operation(now, replace(new, order=replace(order, schedule_id=found[0], ref=ref)))
     return (yield from find_operation(now, new.id))
 
 
