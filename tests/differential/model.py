@@ -879,7 +879,7 @@ class Model(
     async def list_runs(self, where: RunFilter, *, limit: int, after: str | None = None) -> Page[Run]:
         ids = sorted([*self.runs, *self.history], reverse=True)
         found = [
-            replace(run, payload_json=None, result_json=_short(run.result_json), redrive_of=None, redriven_as=None)
+            replace(run, payload_json=None, result_json=_short(run.result_json))
             for run in (self._run(id) for id in ids if (after is None or id < after) and self._sees_run(id))
             if where.tenant in (None, run.tenant)
             and where.owner in (None, self._owner_of(run.id))

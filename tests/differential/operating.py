@@ -144,6 +144,8 @@ class OperatingModel:
         made = OperationRow(
             id=new.id, order=new.order, kind=new.kind.value, made_at=now, made_by=new.by, updated_at=now, **self._mine()
         )
+        for ref in new.missing:
+            _tell(made, Item(ref, Became.NOT_FOUND))
         self.operations.setdefault(new.id, made)
         if not self._sees_operation(new.id):
             raise Conflict(f"operation id {new.id} is in use; choose another")

@@ -74,7 +74,7 @@ def schedule_answer(
         "nextWindowAt": at_ms(cursor.next_window_at),
         "nextFireAt": at_ms(cursor.fire_at),
         "lastFiredAt": at_ms(cursor.last_fired_at),
-        "firedAt": at_ms(cursor.last_fired_at) if last is None or last.started_at is None else at(last.started_at),
+        "firedAt": at_ms(cursor.last_fired_at),
         **timing_answer(definition.timing),  # type: ignore[typeddict-item]  # it has no payload, whatever mypy fears
         "jobType": target.name if target.kind is TargetKind.JOB else None,
         "workflow": target.name if target.kind is TargetKind.WORKFLOW else None,

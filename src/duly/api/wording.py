@@ -36,8 +36,11 @@ _IN_MESSAGES = {
 _MENTIONED = re.compile(r"\b(" + "|".join(map(re.escape, _IN_MESSAGES)) + r")")
 
 # What the Python interface calls a value whose place only the caller knows.
-_SUBJECT = re.compile(r"^(?:instant|moment|at|milliseconds|minutes|every|interval|local time|payload)(?= (?:is|has) )")
+_SUBJECT = re.compile(
+    r"^(?:instant|moment|at|milliseconds|minutes|every|interval|local time|payload|expires)(?= (?:is|has) )"
+)
 _TOO_SHORT = re.compile(r"^interval is (-?\d+) ms; expected at least (\d+) ms")
+_TOO_LONG = re.compile(r"^every is (\d+); expected at most (\d+) ms")
 _WAYS = {
     "cron": "cronExpression", "daily": "dailyTime", "weekly": "weeklyTime", "monthly": "monthlyTime", "once": "onceAt",
 }  # fmt: skip
@@ -55,6 +58,8 @@ def in_json_words(message: str, pointer: str = "") -> str:
     if name == "intervalMinutes" and (found := _TOO_SHORT.match(words)):
         given, least = int(found[1]), int(found[2])
         return f"intervalMinutes is {given // _MINUTE}; expected at least {max(1, -(-least // _MINUTE))}"
+    if name == "intervalMinutes" and (found := _TOO_LONG.match(words)):
+        return f"intervalMinutes is {int(found[1]) // _MINUTE}; expected at most {int(found[2]) // _MINUTE}"
     if name == "anchor":
         words = words.replace("expected RFC 3339", "expected epoch, start, or RFC 3339")
     if name == "onceAt":

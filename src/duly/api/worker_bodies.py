@@ -10,7 +10,12 @@ from .bodies import Base, Line, RetryPolicy, RunKey, Word, told
 from .shapes import Instant
 
 Session = Annotated[
-    str, Meta(pattern=r"^[1-9][0-9]{0,18}$", description="The session, as the first claim answered it.")
+    str,
+    Meta(
+        pattern=r"^[1-9][0-9]{0,18}$",
+        description="The session, as the first claim answered it.",
+        extra={"words": "the digits that the first claim answered, as text"},
+    ),
 ]
 RunId = Annotated[str, Meta(max_length=40, description="The run.")]
 Fence = Annotated[int, Meta(ge=1, le=2**63 - 1, description="The fence that came with the run.")]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TypedDict, Unpack
 
 from duly.core.errors import ValidationFailed
 from duly.core.ids import is_id
 from duly.core.instants import to_ms
-from duly.core.operation import Became, Item, Operation
+from duly.core.operation import Operation
 from duly.core.policy import choose
 from duly.core.schedule import ScheduleStatus
 from duly.store.orders import BulkOrder, CancelOrder, DeleteOrder, PauseOrder, ResumeOrder, TriggerOrder
@@ -138,7 +138,7 @@ class Bulk:
         force: bool = False,
         **filters: Unpack[Filters],
     ) -> Plan:
-        """What one of these verbs would begin: ``app.operations.begin(plan.order)`` leaves it to others."""
+        """What one of these verbs would begin: ``app.operations.begin(plan.order, missing=plan.missing)`` leaves it."""
         which = await self._which(filters)
         where, ids = which.where, which.ids
         reason = check_text(reason, "reason", 1000)
@@ -163,9 +163,8 @@ class Bulk:
         return Plan(order, which.missing)
 
     async def _drive(self, plan: Plan, by: str | None, id: str | None, on_progress: Progress | None) -> Operation:
-        begun = await self.operations.begin(plan.order, by=by, id=id)
-        done = begun if begun.finished else await self.operations.drive(begun.id, on_progress)
-        return plan.complete(done)
+        begun = await self.operations.begin(plan.order, missing=plan.missing, by=by, id=id)
+        return begun if begun.finished else await self.operations.drive(begun.id, on_progress)
 
     async def _which(self, filters: Filters) -> Which:
         given = filters.get("ids")
@@ -200,11 +199,6 @@ class Plan:
 
     order: BulkOrder
     missing: tuple[str, ...] = ()
-
-    def complete(self, operation: Operation) -> Operation:
-        """The operation with those that were not found."""
-        items = (Item(ref, Became.NOT_FOUND) for ref in self.missing)
-        return replace(operation, items=(*operation.items, *items)) if self.missing else operation
 
 
 def read_filters(filters: Filters) -> ScheduleFilter:

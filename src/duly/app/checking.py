@@ -198,10 +198,10 @@ def check_limit(limit: int) -> int:
     return check_number(limit, "limit", 1, 200)
 
 
-def check_id(id: str) -> str:
+def check_id(id: str, field: str = "id") -> str:
     """Answer an id that the caller chose, or refuse it."""
     if not isinstance(id, str) or not is_id(id):
-        raise ValidationFailed(f"id is {id!r}; expected a UUID in lower case with hyphens", field="id", got=id)
+        raise ValidationFailed(f"{field} is {id!r}; expected a UUID in lower case with hyphens", field=field, got=id)
     return id
 
 

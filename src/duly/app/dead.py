@@ -170,7 +170,7 @@ class DeadLetters(ABC):
 
     async def _work_off_ids(self, ids: Sequence[str], work: Work) -> HandledMany:
         check_number(len(ids), "ids", 0, MOST_IDS)
-        refs = [DeadRef(check_id(id)) for id in ids]
+        refs = [DeadRef(check_id(id, f"ids.{place}")) for place, id in enumerate(ids)]
         answers: list[Handled] = []
         for start in range(0, len(refs), BATCH):
             answers += await work(refs[start : start + BATCH])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from duly.config import Settings
 from duly.core.errors import OperationNotFound
@@ -47,13 +47,17 @@ class Operations:
         """One page, newest first."""
         return await self._store.list_operations(limit=check_limit(limit), after=check_cursor(cursor))
 
-    async def begin(self, order: BulkOrder, *, by: str | None = None, id: str | None = None) -> Operation:
+    async def begin(
+        self, order: BulkOrder, *, missing: Sequence[str] = (), by: str | None = None, id: str | None = None
+    ) -> Operation:
         """Store an operation without making a step; one that has this id already is answered as it is.
 
-        Whoever drives it does the work; if nobody does, the janitor of some instance.
+        Whoever drives it does the work; if nobody does, the janitor of some instance. ``missing`` was named and is
+        nobody's: ``items`` tells of it.
         """
         id = self._chance.id(self._clock) if id is None else check_id(id)
-        return await self._store.put_operation(NewOperation(id=id, order=order, by=check_text(by, "by", 100)))
+        by = check_text(by, "by", 100)
+        return await self._store.put_operation(NewOperation(id=id, order=order, by=by, missing=tuple(missing)))
 
     async def drive(self, id: str, on_progress: Progress | None = None, *, within: float | None = None) -> Operation:
         """Make steps until the operation has finished, or waits for runs that others execute; answer it.

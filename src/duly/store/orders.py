@@ -108,11 +108,15 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewOperation:
-    """An operation to be stored; its id is fixed before the first try, so that asking twice makes one."""
+    """An operation to be stored; its id is fixed before the first try, so that asking twice makes one.
+
+    ``missing`` was named, and is nobody's: the operation tells of it, and has nothing to do.
+    """
 
     id: str
     order: Order
     by: str | None = None
+    missing: tuple[str, ...] = ()
 
     @property
     def kind(self) -> OperationKind:

@@ -64,9 +64,9 @@ async def change_many(
             found = await app.schedules.count(**filters)
             return {"dryRun": True, "matched": found.count, "more": found.more, "keys": list(found.keys)}
         plan = await app.schedules.plan(given.action, **words, **filters)
-    begun = await app.operations.begin(plan.order, by=by, id=id)
+    begun = await app.operations.begin(plan.order, missing=plan.missing, by=by, id=id)
     if plan.order.ids is not None or on_progress is not None:
-        return operation_answer(plan.complete(await _driven(app, begun, on_progress)))
+        return operation_answer(await _driven(app, begun, on_progress))
     carry_on(app, begun.id)
     return operation_answer(begun)
 

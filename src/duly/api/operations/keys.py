@@ -25,7 +25,7 @@ async def create_key(app: Duly, body: object, *, by: str | None = None) -> MadeK
     """Make a key; the answer is the only one that shows it."""
     given = read(KeyBody, body)
     words: dict[str, Any] = {"scopes": given.scopes} if given.scopes is not UNSET else {}
-    with telling():
+    with telling(expires="/expiresAt"):
         made = await app.keys.create(
             given.name,
             owner=given.owner or None,
@@ -51,7 +51,7 @@ async def check_key(body: object) -> None:
 async def rotate_key(app: Duly, id: str, body: object = None, *, by: str | None = None) -> MadeKeyAnswer:
     """Make another key with the same rights beside one, which ends in a while."""
     given = read(RotateBody, {} if body is None else body)
-    with telling():
+    with telling(expires="/expiresAt"):
         return _made(await app.keys.rotate(id, keep=timedelta(seconds=given.keep_seconds), expires=_end(given), by=by))
 
 

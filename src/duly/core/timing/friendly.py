@@ -72,10 +72,11 @@ def timing_from(
         "anchor": anchor, "after_completion": after_completion, "on_past": on_past,
     }  # fmt: skip
     way = _only(ways)
-    if isinstance(anchor, str) and anchor not in ("epoch", "start"):
-        options["anchor"] = parse_datetime(anchor)
     zone = check_zone(timezone)
-    return _timing(way, ways[way], zone, _fitting(way, options), minimum_ms)
+    fitting = _fitting(way, options)
+    if isinstance(anchor, str) and fitting.get("anchor") not in (None, "epoch", "start"):
+        fitting["anchor"] = parse_datetime(anchor)
+    return _timing(way, ways[way], zone, fitting, minimum_ms)
 
 
 def _only(ways: Mapping[str, Any]) -> str:

@@ -114,6 +114,7 @@ def insert_operation(
         matched=matched,
         now=now,
         finished_at=None if status is OperationStatus.RUNNING else now,
+        items=_write_items([Item(ref, Became.NOT_FOUND) for ref in new.missing[:MOST_ITEMS]]),
     )
 
 

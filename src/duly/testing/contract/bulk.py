@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from duly.core.operation import Operation
+from duly.core.operation import Became, Operation
 from duly.core.policy import Overlap
 from duly.core.timing import Every
 from duly.store.orders import CancelOrder, DeleteOrder, NewOperation, Order, PauseOrder, ResumeOrder
@@ -43,6 +43,17 @@ class TestBulk:
         assert (await trial.schedule(other)).enabled
         trial.clock.move(minutes=1)
         assert (await trial.fire()).runs == 1
+
+    async def test_what_was_named_and_is_nobodys_is_told_of_whoever_asks_when(self, trial: Trial) -> None:
+        put = await trial.put()
+        order = PauseOrder(where=ScheduleFilter(), ids=(put.id,))
+        new = NewOperation(id=trial.id(), order=order, missing=("nobody",))
+        await trial.store.put_operation(new)
+        done = await trial.store.step_operation(new.id, limit=10, rules=trial.rules)
+        assert done is not None
+        told = {item.id: item.became for item in done.items}
+        assert told == {"nobody": Became.NOT_FOUND, put.id: Became.CHANGED}
+        assert await trial.store.get_operation(new.id) == done
 
     async def test_each_schedule_says_in_its_trail_who_paused_it(self, trial: Trial) -> None:
         put = await trial.put(tags=("etl",))

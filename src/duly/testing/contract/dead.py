@@ -12,6 +12,7 @@ import pytest
 from duly.core.dead import OnDead
 from duly.core.run import Completed, Failed, Lost, Run, RunStatus
 from duly.store.dead import DeadFilter, DeadRef, Done, Handled, Redrive
+from duly.store.values import RunFilter
 from duly.testing.contract.access import Access
 from duly.testing.contract.trial import PLAIN_RETRY, Trial
 
@@ -252,6 +253,11 @@ class TestRedriving:
         kept, new = await trial.run(old), await trial.run(made.goes_as or "")
         assert (kept.status, kept.payload, kept.error_message, kept.attempt) == ("failed", {"wrong": 1}, "no luck", 1)
         assert (kept.dead, kept.redriven_as, new.redrive_of) == (False, new.id, old.id)
+        listed = (await trial.store.list_runs(RunFilter(), limit=10)).items
+        assert {(run.id, run.redrive_of, run.redriven_as) for run in listed} == {
+            (old.id, None, new.id),
+            (new.id, old.id, None),
+        }
         assert (new.payload, new.kind, new.queue, new.max_attempts) == (json.loads(payload), "direct", "slow", 1)
         claim = await (await trial.worker()).claim_one()
         assert (claim.id, claim.payload, claim.timeout_ms, claim.attempt) == (new.id, payload, 7000, 1)

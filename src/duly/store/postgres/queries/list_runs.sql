@@ -7,7 +7,8 @@ SELECT
         THEN (SELECT a.error FROM duly_attempts AS a WHERE a.run_id = r.id ORDER BY a.fence DESC LIMIT 1)
         ELSE r.error END, i.name, NULL,
     CASE WHEN octet_length(r.result) <= :long::bigint THEN r.result END,
-    r.acked_at, NULL, NULL
+    r.acked_at, (SELECT d.run_id::text FROM duly_redrives AS d WHERE d.made_run = r.id),
+    (SELECT n.made_run::text FROM duly_redrives AS n WHERE n.run_id = r.id AND n.fence = r.fence)
 FROM duly_all_runs AS r
 LEFT JOIN duly_schedules AS s ON s.id = r.schedule_id
 LEFT JOIN duly_instances AS i ON i.session = r.session

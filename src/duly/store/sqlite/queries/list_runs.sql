@@ -8,8 +8,7 @@ WITH page (id) AS MATERIALIZED (
         SELECT id, tenant, job, CASE WHEN undo_at IS NOT NULL THEN 'cancelling' WHEN claimed_by IS NOT NULL THEN 'running'
             WHEN hold = 3 THEN 'dispatched' WHEN hold = 4 THEN 'suspended' ELSE 'pending' END
         FROM duly_runs WHERE :schedule_id IS NULL
-        UNION ALL
-        SELECT id, tenant, job, +status FROM duly_history WHERE :schedule_id IS NOT NULL AND schedule_id = :schedule_id
+        UNION ALL SELECT id, tenant, job, +status FROM duly_history WHERE :schedule_id IS NOT NULL AND schedule_id = :schedule_id
         UNION ALL SELECT id, tenant, job, +status FROM duly_history WHERE :schedule_id IS NULL
     ) AS run WHERE id < coalesce(:after, 'g') AND id >= coalesce(:lower, '') AND (:job IS NULL OR job = :job)
         AND (:workflow IS NULL OR job = :workflow OR substr(job, 1, length(:workflow) + 1) = :workflow || '@')
@@ -23,7 +22,7 @@ SELECT
         WHEN r.hold = 3 THEN 'dispatched' WHEN r.hold = 4 THEN 'suspended' ELSE 'pending' END,
     NULL, r.tenant, r.window_at, NULL, NULL, r.job, r.queue, r.priority, r.hold, r.due_at, r.attempt, r.max_attempts, r.fence,
     r.fired_at, r.started_at, NULL, r.cancel_at IS NOT NULL, (SELECT a.error FROM duly_attempts AS a WHERE a.run_id = r.id ORDER BY a.fence DESC LIMIT 1),
-    i.name, NULL, NULL, NULL, NULL, NULL
+    i.name, NULL, NULL, NULL, (SELECT d.run_id FROM duly_redrives AS d WHERE d.made_run = r.id), NULL
 FROM duly_runs AS r
 LEFT JOIN duly_schedules AS s ON s.id = r.schedule_id
 LEFT JOIN duly_instances AS i ON i.session = r.claimed_by
@@ -32,7 +31,8 @@ UNION ALL
 SELECT
     h.id, h.schedule_id, s.key, h.revision, h.kind, h.status, h.reason, h.tenant, h.window_at, h.since, h.windows,
     h.job, h.queue, h.priority, 0, h.due_at, h.attempt, h.max_attempts, h.fence, h.fired_at, h.started_at, h.finished_at, 0,
-    h.error, i.name, NULL, CASE WHEN octet_length(h.result) <= :long THEN h.result END, h.acked_at, NULL, NULL
+    h.error, i.name, NULL, CASE WHEN octet_length(h.result) <= :long THEN h.result END, h.acked_at, (SELECT d.run_id FROM duly_redrives AS d WHERE d.made_run = h.id),
+    (SELECT n.made_run FROM duly_redrives AS n WHERE n.run_id = h.id AND n.fence = h.fence)
 FROM duly_history AS h
 LEFT JOIN duly_schedules AS s ON s.id = h.schedule_id
 LEFT JOIN duly_instances AS i ON i.session = h.session
