@@ -78,3 +78,23 @@ async def test_what_cannot_be_backfilled_is_refused(app: Duly) -> None:
     with pytest.raises(NotFound):
         await app.schedules.backfill("nothing", FROM, TO)
     assert (await app.runs.list()).items == []
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+async def test_a_payload_that_the_job_could_not_take_is_refused_before_anything_is_made(
+    make_app: MakeApp, dry_run: bool
+) -> None:
+    app = make_app(roles=())
+
+    @app.job("strict")
+    async def strict(user: int) -> None: ...
+
+    async with app:
+        await app.schedules.create("daily", Cron("0 6 * * *"), job="strict", payload={"user": 1})
+        await app.schedules.create("told", Cron("0 6 * * *"), topic="days.passed")
+        with pytest.raises(ValidationFailed, match="'user' = 'x'"):
+            await app.schedules.backfill("daily", FROM, TO, payload={"user": "x"}, dry_run=dry_run)
+        with pytest.raises(ValidationFailed, match="expected an object"):
+            await app.schedules.backfill("told", FROM, TO, payload=[1], dry_run=dry_run)
+        assert (await app.runs.list()).items == []
+        assert (await app.operations.list()).items == []

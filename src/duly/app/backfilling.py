@@ -17,6 +17,7 @@ from duly.runtime.clock import Clock
 from duly.store.orders import BackfillOrder, NewOperation
 from duly.store.sql import SqlStore
 
+from .building import Builder
 from .checking import check_id, check_text, not_found
 from .looking import exclusions_for
 from .payload import encode_payload
@@ -31,6 +32,7 @@ class Backfilling:
 
     _store: SqlStore
     _settings: Settings
+    _builder: Builder
     _clock: Clock
     _chance: Chance
     _on_runs: Callable[[], None]
@@ -91,6 +93,8 @@ class Backfilling:
         )
         text = None if payload is UNSET else encode_payload(payload, self._settings.payload_limit)
         schedule = await self._found(ref)
+        if text is not None:
+            self._builder.check_payload(schedule.definition.target, text)
         if dry_run:
             now = await self._store.now()
             exclusions = await exclusions_for(self._store, schedule.definition, schedule.facts.tenant)
