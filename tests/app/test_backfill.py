@@ -1,6 +1,7 @@
 """``app.schedules.backfill``: the windows of a past range, run now."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -82,7 +83,7 @@ async def test_what_cannot_be_backfilled_is_refused(app: Duly) -> None:
 
 @pytest.mark.parametrize("dry_run", [False, True])
 async def test_a_payload_that_the_job_could_not_take_is_refused_before_anything_is_made(
-    make_app: MakeApp, dry_run: bool
+    make_app: MakeApp, dry_run: Any
 ) -> None:
     app = make_app(roles=())
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import logging
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, get_type_hints
+from types import SimpleNamespace
+from typing import Annotated, Any, get_origin, get_type_hints
 
 import msgspec
 
@@ -13,7 +16,10 @@ from duly.core.errors import ConfigurationError, ValidationFailed
 
 from .context import RunContext
 
+log = logging.getLogger("duly.engine")
+
 _decode = msgspec.json.Decoder().decode
+_CONTEXT = re.compile(r"['\"]?([\w.]+\.)?RunContext['\"]?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +48,7 @@ class Arguments:
         """The payload, as plain JSON values, that gives a handler these arguments; refuse what it could not take."""
         payload = values[self.whole] if self.whole is not None else values
         try:
-            plain = msgspec.to_builtins(payload)
+            plain = msgspec.to_builtins(payload, str_keys=True)
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             raise self._refuse(f"is not JSON: {error}; bind plain values") from None
         self.decode(plain)
@@ -71,7 +77,7 @@ class Arguments:
         if kind is Any:
             return value
         try:
-            return msgspec.convert(value, kind)
+            return msgspec.convert(value, kind, str_keys=True)  # the keys of a JSON object are texts
         except msgspec.ValidationError as error:
             raise self._refuse(f"has {name!r} = {_shown(value)}: {error}") from None
 
@@ -89,10 +95,7 @@ def arguments_of(job: str, function: Callable[..., Any]) -> Arguments:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         raise ConfigurationError(f"job {job!r}: the parameters of {function!r} cannot be read") from None
-    try:
-        hints = get_type_hints(function)
-    except Exception:  # noqa: BLE001 - annotations that only a type checker can resolve: the payload is then taken as it is
-        hints = {}
+    hints = _hints(job, function, parameters)
     context: str | None = None
     fields: dict[str, tuple[Any, bool]] = {}
     takes_rest = False
@@ -104,12 +107,41 @@ def arguments_of(job: str, function: Callable[..., Any]) -> Arguments:
             raise ConfigurationError(
                 f"job {job!r}: parameter {parameter.name!r} is positional only; the payload is passed by name"
             )
-        elif hint is RunContext or (place == 0 and parameter.name == "run"):
+        elif _bare(hint) is RunContext or (place == 0 and parameter.name == "run"):
             context = parameter.name
         else:
             fields[parameter.name] = (hint, parameter.default is parameter.empty)
     whole = "payload" if list(fields) == ["payload"] else None
     return Arguments(job, context, whole, fields, takes_rest)
+
+
+def _hints(job: str, function: Callable[..., Any], parameters: list[inspect.Parameter]) -> dict[str, Any]:
+    """The parameters' annotations; one that cannot be resolved is left out, and takes its value as it is."""
+    try:
+        return get_type_hints(function, include_extras=True)
+    except Exception:  # noqa: BLE001 - one of them is for type checkers alone: look at each by itself
+        named = {one.name: one.annotation for one in parameters if one.annotation is not one.empty}
+        hints = {name: _hint(job, function, name, annotation) for name, annotation in named.items()}
+    return {name: hint for name, hint in hints.items() if hint is not None}
+
+
+def _hint(job: str, function: Callable[..., Any], name: str, annotation: Any) -> Any:
+    if isinstance(annotation, str) and _CONTEXT.fullmatch(annotation.strip()):
+        return RunContext  # also where it is imported for type checkers only
+    alone = SimpleNamespace(__annotations__={name: annotation})
+    try:
+        return get_type_hints(alone, getattr(inspect.unwrap(function), "__globals__", {}), include_extras=True)[name]
+    except Exception as error:  # noqa: BLE001 - whatever a text may raise when it is read as Python
+        log.warning(
+            "job %r: the annotation of %r is %r, which cannot be resolved (%s: %s), so any value is taken for it;"
+            " define what it names at the top level of its module",
+            job, name, annotation, type(error).__name__, error, extra={"job": job},
+        )  # fmt: skip
+        return None
+
+
+def _bare(hint: Any) -> Any:
+    return hint.__origin__ if get_origin(hint) is Annotated else hint
 
 
 def _shown(value: Any) -> str:
