@@ -250,10 +250,11 @@ async def test_a_cancel_reaches_the_handler_in_every_mode(app: Duly, mode: str, 
 
     async def on_the_loop(run: RunContext, path: str) -> None:
         note.write_text("0")
+        await run.wait_cancelled()
         try:
-            await run.wait_cancelled()
+            await asyncio.sleep(600)
         except asyncio.CancelledError:
-            seen.append(f"CancelledError, cancelled={run.cancelled}")
+            seen.append(f"woken, then CancelledError, cancelled={run.cancelled}")
             raise
 
     def in_a_thread(run: RunContext, path: str) -> str:
@@ -275,7 +276,53 @@ async def test_a_cancel_reaches_the_handler_in_every_mode(app: Duly, mode: str, 
     if mode == "process":
         await until(lambda: not alive(int(note.read_text())))
     else:
-        assert seen == [{"async": "CancelledError, cancelled=True", "thread": "woken=True, cancelled=True"}[mode]]
+        assert seen == [
+            {"async": "woken, then CancelledError, cancelled=True", "thread": "woken=True, cancelled=True"}[mode]
+        ]
+
+
+async def test_a_handler_that_waits_for_a_cancel_besides_other_things_goes_on_when_it_comes(app: Duly) -> None:
+    begun = asyncio.Event()
+    seen: list[str] = []
+
+    @app.job("work", retry=ONCE)
+    async def work(run: RunContext) -> str:
+        told, busy = asyncio.create_task(run.wait_cancelled()), asyncio.create_task(asyncio.sleep(600))
+        begun.set()
+        done, _ = await asyncio.wait([told, busy], return_when=asyncio.FIRST_COMPLETED)
+        assert done == {told}
+        busy.cancel()
+        seen.append("cleaned up")
+        return "a late success"
+
+    async with app:
+        run = await app.enqueue("work")
+        await begun.wait()
+        await app.runs.cancel(run.id)
+        done = await app.runs.wait(run.id, timeout=PATIENCE)
+    assert (done.status, done.reason, done.result) == (RunStatus.CANCELLED, Reason.CANCEL_REQUESTED, None)
+    assert seen == ["cleaned up"]
+
+
+async def test_a_handler_that_ends_because_its_instance_stops_is_given_back_and_not_completed(
+    make_app: MakeApp,
+) -> None:
+    app, begun = make_app(), asyncio.Event()
+
+    @app.job("work", retry=ONCE)
+    async def work(run: RunContext) -> str:
+        begun.set()
+        await run.wait_cancelled()
+        return "not what was asked for"
+
+    async with app:
+        run = await app.enqueue("work")
+        await begun.wait()
+        await app.stop(grace=0)
+    async with make_app(roles=()) as other:
+        found = await other.runs.get(run.id)
+    assert found is not None
+    assert (found.status, found.attempt) == (RunStatus.PENDING, 0)
 
 
 @pytest.mark.parametrize("mode", ["async", "thread", "process"])

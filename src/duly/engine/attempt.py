@@ -30,6 +30,10 @@ class Stop(Enum):
     TIMEOUT = "its time is over"
 
 
+TURNS_TO_GO_ON = 3
+"""Turns of the event loop in which a handler learns of a cancel, also where it waits for other things besides."""
+
+
 class Attempt:
     """A claimed run in execution. ``stop`` may be called at any time, from the event loop."""
 
@@ -69,7 +73,9 @@ class Attempt:
     def stop(self, why: Stop) -> None:
         """Tell the handler to stop: an async one is cancelled, others see ``run.cancelled``.
 
-        A thread cannot be stopped: a cancelled one is waited for, at shutdown it is left behind.
+        One that awaits ``run.wait_cancelled()`` goes on first, and is cancelled where it awaits next; but not at
+        shutdown, where its return would be taken for the end of work that is to be given back. A thread cannot be
+        stopped: a cancelled one is waited for, at shutdown it is left behind.
         """
         if self._stop is not None and why is not Stop.SHUTDOWN:
             return
@@ -78,6 +84,13 @@ class Attempt:
         # A task that is cancelled before its first step runs none of its code, not even its end.
         on_loop = self.handler.mode in (Mode.ASYNC, Mode.OUTSIDE)
         if self.task is not None and self._begun and (on_loop or why is Stop.SHUTDOWN):
+            self._cancel_task(0 if why is Stop.SHUTDOWN else TURNS_TO_GO_ON)
+
+    def _cancel_task(self, turns: int) -> None:
+        assert self.task is not None
+        if turns > 0:
+            asyncio.get_running_loop().call_soon(self._cancel_task, turns - 1)
+        else:
             self.task.cancel()
 
     def time_out(self) -> None:

@@ -99,7 +99,7 @@ class RunContext:
         return self._cancelled
 
     async def wait_cancelled(self) -> None:
-        """Wait until the run should stop."""
+        """Wait until the run should stop; what the handler awaits after a cancel raises CancelledError."""
         if not self._cancelled:
             event = asyncio.Event()
             self._waiters.append(event.set)
