@@ -2,9 +2,11 @@
 
 import asyncio
 import logging
+import math
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,8 @@ import pytest
 
 import duly
 from duly import Duly, DulyError, Every, Retry
-from duly.core.errors import ConfigurationError, ValidationFailed
+from duly.core.errors import ConfigurationError, NotFound, ValidationFailed
+from duly.core.instants import to_datetime
 from tests.app.conftest import PATIENCE, MakeApp, until
 
 
@@ -250,3 +253,106 @@ async def test_a_handler_that_interrupts_its_process_spends_an_attempt_each_time
     async with Duly(f"sqlite:///{tmp_path / 'jobs.db'}", roles=()) as app:
         (run,) = (await app.runs.list()).items
     assert (run.status, run.attempt, run.error_message) == (duly.RunStatus.FAILED, 2, "KeyboardInterrupt")
+
+
+async def test_a_switch_takes_nothing_but_true_and_false(make_app: MakeApp) -> None:
+    async with make_app(roles=()) as app:
+        await app.schedules.create("k", Every("1h"), job="work")
+        await app.schedules.pause("k")
+        at = to_datetime(0)
+        wrong: Any = "no"
+        calls: dict[str, Callable[[], Any]] = {
+            "catch_up": lambda: app.schedules.resume("k", catch_up=wrong),
+            "force": lambda: app.schedules.trigger("k", force=wrong),
+            "cancel_running": lambda: app.schedules.delete("k", cancel_running=wrong),
+            "purge": lambda: app.schedules.delete("k", purge=wrong),
+            "dry_run": lambda: app.schedules.backfill("k", at, at, dry_run=wrong),
+            "force is 'no'": lambda: app.schedules.backfill("k", at, at, force=wrong),
+            "compensate": lambda: app.workflows.cancel("w", compensate=wrong),
+            "force is": lambda: app.runs.redrive_many(force=wrong),
+        }
+        for word, call in calls.items():
+            with pytest.raises(ValidationFailed, match=f"{word}.*expected True or False"):
+                await call()
+        found = await app.schedules.get("k")
+        assert found is not None
+        assert not found.enabled
+        assert (await app.runs.list()).items == []
+
+
+@pytest.mark.parametrize("wrong", ["1", 1.0, True])
+async def test_a_revision_is_a_whole_number(make_app: MakeApp, wrong: Any) -> None:
+    async with make_app(roles=()) as app:
+        await app.schedules.create("k", Every("1h"), job="work")
+        await app.calendars.put("holidays")
+        calls: list[Callable[[], Any]] = [
+            lambda: app.schedules.update("k", if_revision=wrong, priority=1),
+            lambda: app.schedules.put("k", Every("1h"), "work", if_revision=wrong),
+            lambda: app.schedules.pause("k", if_revision=wrong),
+            lambda: app.schedules.trigger("k", if_revision=wrong),
+            lambda: app.schedules.reschedule("k", timing=Every("2h"), if_revision=wrong),
+            lambda: app.calendars.put("holidays", if_revision=wrong),
+        ]
+        for call in calls:
+            with pytest.raises(ValidationFailed, match=r"if_revision is .*expected"):
+                await call()
+        assert (await app.runs.list()).items == []
+
+
+async def test_an_empty_search_finds_everything(make_app: MakeApp) -> None:
+    async with make_app(roles=()) as app:
+        await app.schedules.create("k", Every("1h"), job="work")
+        assert [schedule.key for schedule in (await app.schedules.list(q="")).items] == ["k"]
+
+
+async def test_what_can_be_no_key_names_no_schedule(make_app: MakeApp) -> None:
+    async with make_app(roles=()) as app:
+        for ref in ("a\x00", "", "a b", "\ud800", "k" * 201):
+            assert await app.schedules.get(ref) is None
+            with pytest.raises(NotFound):
+                await app.schedules.pause(ref)
+
+
+async def test_a_wait_without_an_end_that_can_be_reached_is_refused(make_app: MakeApp) -> None:
+    async with make_app(roles=()) as app:
+        run = await app.enqueue("work")
+        with pytest.raises(ValidationFailed, match="timeout is nan; expected seconds"):
+            await app.runs.wait(run.id, timeout=math.nan)
+
+
+def test_a_listener_without_the_name_of_an_event_is_told_what_to_write(app: Duly) -> None:
+    wrong: Any = lambda event: None
+    with pytest.raises(ConfigurationError, match=r"write @app.on\('schedule.arrived'\)"):
+        app.on(wrong)
+    with pytest.raises(ConfigurationError, match="event is 5; expected"):
+        app.on(5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("roles", [None, 5, "worker", ["waiter"]])
+def test_roles_are_some_of_those_that_there_are(roles: Any) -> None:
+    with pytest.raises(ConfigurationError, match=r"roles is .*; expected some of .*worker"):
+        Duly("sqlite:///never.db", roles=roles)
+
+
+@pytest.mark.parametrize("wrong", [None, 5, {"key": "k"}, "k"])
+async def test_what_is_given_many_of_is_a_list(make_app: MakeApp, wrong: Any) -> None:
+    async with make_app(roles=()) as app:
+        with pytest.raises(ValidationFailed, match=r"create_many got .*; expected a list of mappings"):
+            await app.schedules.create_many(wrong)
+        with pytest.raises(ValidationFailed, match=r"enqueue_many got .*; expected a list of payloads"):
+            await app.runs.enqueue_many("work", wrong)
+
+
+async def test_who_cannot_reschedule_is_told_what_can_be_done_instead(make_app: MakeApp) -> None:
+    async with make_app(roles=()) as app:
+        made = await app.schedules.create("k", Every("1h"), job="work")
+        await app.schedules.cancel("k")
+        with pytest.raises(DulyError, match="is cancelled; only a pending one can be rescheduled: create a new one"):
+            await app.schedules.reschedule(made.id, timing=Every("2h"))
+
+
+async def test_a_target_that_is_a_word_is_answered_by_what_a_target_looks_like(make_app: MakeApp) -> None:
+    async with make_app(roles=()) as app:
+        wrong: Any = "q"
+        with pytest.raises(ValidationFailed, match=r"target is 'q'; expected \{.kind.: .queue."):
+            await app.schedules.create("k", Every("1h"), target=wrong)

@@ -26,9 +26,10 @@ OUTSIDE = {TargetKind.QUEUE: "name", TargetKind.WEBHOOK: "url"}
 _WORDS = frozenset({"kind", "format", "expect", "headers", "ordered"})
 OUTSIDE_WORDS = {TargetKind.QUEUE: _WORDS | {"name"}, TargetKind.WEBHOOK: _WORDS | {"url", "secret"}}
 _EXAMPLES = {
-    TargetKind.QUEUE: 'the name of a target, as in {"kind": "queue", "name": "notification-queue"}',
-    TargetKind.WEBHOOK: 'a URL, as in {"kind": "webhook", "url": "https://example.com/hook"}',
+    TargetKind.QUEUE: '{"kind": "queue", "name": "notification-queue"}',
+    TargetKind.WEBHOOK: '{"kind": "webhook", "url": "https://example.com/hook"}',
 }
+_PLACES = {TargetKind.QUEUE: "the name of a target", TargetKind.WEBHOOK: "a URL"}
 HEADER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}", re.ASCII)
 HEADER_LIMIT = 1000
 ORDERED_LINE = 1000
@@ -86,7 +87,10 @@ def check_topic_payload(target: Target, payload: str) -> None:
 
 
 def _outside(target: Mapping[str, Any], topic: str | None) -> Target:
-    check_kind(target, Mapping, "target")
+    if not isinstance(target, Mapping):
+        raise ValidationFailed(
+            f"target is {shortened(target)}; expected {' or '.join(_EXAMPLES.values())}", field="target", got=target
+        )
     kind = next((kind for kind in OUTSIDE if kind == target.get("kind")), None)
     if kind is None:
         raise ValidationFailed(
@@ -95,7 +99,7 @@ def _outside(target: Mapping[str, Any], topic: str | None) -> Target:
     place = target.get(OUTSIDE[kind])
     if not isinstance(place, str) or not place:
         raise ValidationFailed(
-            f"target.{OUTSIDE[kind]} is {shortened(place)}; expected {_EXAMPLES[kind]}",
+            f"target.{OUTSIDE[kind]} is {shortened(place)}; expected {_PLACES[kind]}, as in {_EXAMPLES[kind]}",
             field=f"target.{OUTSIDE[kind]}",
         )
     _check_words(target, kind)

@@ -24,7 +24,7 @@ from duly.store.sql import SqlStore
 from duly.store.values import NewSchedule, Put
 
 from .building import Builder
-from .checking import check_words
+from .checking import check_truth, check_words
 from .declared import SET
 from .editing import Replacement
 from .looking import exclusions_for
@@ -105,7 +105,7 @@ class Applying:
         steps = await self._plan(schedules, owner, by)
         done: list[Applied] = []
         try:
-            if dry_run:
+            if check_truth(dry_run, "dry_run"):
                 done += [step.planned for step in steps]
             else:
                 async for one in self._written(steps):

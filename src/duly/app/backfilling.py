@@ -18,7 +18,7 @@ from duly.store.orders import BackfillOrder, NewOperation
 from duly.store.sql import SqlStore
 
 from .building import Builder
-from .checking import check_id, check_text, not_found
+from .checking import check_id, check_text, check_truth, not_found
 from .looking import exclusions_for
 from .payload import encode_payload
 from .upcoming import Windows, seen
@@ -89,13 +89,16 @@ class Backfilling:
         ``id``, nothing is made twice. Excluded windows are left out.
         """
         order = BackfillOrder(
-            since=to_ms(from_, "from"), until=to_ms(to, "to"), rate_per_second=_rate(rate_per_second), force=force
+            since=to_ms(from_, "from"),
+            until=to_ms(to, "to"),
+            rate_per_second=_rate(rate_per_second),
+            force=check_truth(force, "force"),
         )
         text = None if payload is UNSET else encode_payload(payload, self._settings.payload_limit)
         schedule = await self._found(ref)
         if text is not None:
             self._builder.check_payload(schedule.definition.target, text)
-        if dry_run:
+        if check_truth(dry_run, "dry_run"):
             now = await self._store.now()
             exclusions = await exclusions_for(self._store, schedule.definition, schedule.facts.tenant)
             windows = past_windows(schedule.definition, order.since, order.until, now, exclusions)

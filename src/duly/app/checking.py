@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from duly.core.errors import NotFound, ValidationFailed
@@ -41,6 +41,13 @@ def check_mapping(call: str, given: Any) -> Mapping[str, Any]:
     raise ValidationFailed(f"{call} got {given!r}; expected a mapping of create's arguments")
 
 
+def check_list(call: str, given: Any, what: str) -> list[Any]:
+    """Answer what a call is given many of, or refuse what is not many."""
+    if isinstance(given, Mapping | str | bytes) or not isinstance(given, Iterable):
+        raise ValidationFailed(f"{call} got {given!r}; expected a list of {what}")
+    return [*given]
+
+
 def timeout_in_ms(timeout: float | None) -> int | None:
     """Seconds to milliseconds; None is no limit."""
     if timeout is None:
@@ -57,7 +64,7 @@ def timeout_in_ms(timeout: float | None) -> int | None:
 
 def check_patience(timeout: float | None) -> None:
     """Refuse a time to wait that is none."""
-    if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout < 0):
+    if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout >= 0):
         raise ValidationFailed(
             f"timeout is {timeout!r}; expected seconds from 0, or None to wait for ever", field="timeout", got=timeout
         )

@@ -18,7 +18,17 @@ from duly.store.dead import DeadFilter, DeadRef, Done, Handled, Redrive
 from duly.store.sql import SqlStore
 from duly.store.values import Page
 
-from .checking import check_cursor, check_id, check_limit, check_number, check_prose, check_text, check_words, not_found
+from .checking import (
+    check_cursor,
+    check_id,
+    check_limit,
+    check_number,
+    check_prose,
+    check_text,
+    check_truth,
+    check_words,
+    not_found,
+)
 from .payload import encode_payload
 from .words import UNSET, DeadFilters
 
@@ -89,7 +99,7 @@ class DeadLetters(ABC):
         request = Redrive(
             dead=DeadRef(run.id, run.fence if run.status is RunStatus.FAILED else None),
             payload=text,
-            force=force,
+            force=check_truth(force, "force"),
             by=check_text(by, "by", 100),
         )
         (answer,) = await self._store.redrive([request])
@@ -117,7 +127,7 @@ class DeadLetters(ABC):
 
         Only runs that are dead now: one that dies again meanwhile is left. ``most`` bounds how many go.
         """
-        by = check_text(by, "by", 100)
+        by, force = check_text(by, "by", 100), check_truth(force, "force")
 
         async def work(dead: Sequence[DeadRef]) -> list[Handled]:
             answers = await self._store.redrive([Redrive(dead=ref, force=force, by=by) for ref in dead])

@@ -56,7 +56,7 @@ from .signals import run_alone, until_signalled
 from .starting import Started
 from .stores import open_store, own_transaction, tell_of_weak_points
 from .sync import Opener, Sync
-from .telling import Telling
+from .telling import Telling, check_event
 from .tracing import make_tracing
 from .webhooks import Webhooks
 from .words import UNSET, JobLike, RunOptions
@@ -265,11 +265,7 @@ class Duly(Declaring):
         does, and is tried again. The others (``run.completed``, ``schedule.paused``, ...) bring an Event, only of what
         this process does, and a listener that fails changes nothing.
         """
-        if not is_arrival(event) and event not in Telling.NAMES:
-            raise ConfigurationError(
-                f"event is {event!r}; expected 'schedule.arrived', 'schedule.<topic>.arrived' or one of"
-                f" {', '.join(sorted(Telling.NAMES))}"
-            )
+        check_event(event)
         self._check_not_running("a listener")
 
         def register(function: Told) -> Told:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from typing import Any
 
@@ -130,7 +130,6 @@ async def enter_lifespan(lifespan: Lifespan, app: Any, stack: AsyncExitStack) ->
 
 def check_roles(roles: Sequence[str]) -> tuple[str, ...]:
     """The roles of an instance, or a refusal of what is none."""
-    unknown = [role for role in roles if role not in ROLES]
-    if isinstance(roles, str) or unknown:
+    if isinstance(roles, str) or not isinstance(roles, Iterable) or any(role not in ROLES for role in roles):
         raise ConfigurationError(f"roles is {roles!r}; expected some of {', '.join(ROLES)}")
     return tuple(roles)

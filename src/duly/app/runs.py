@@ -31,6 +31,7 @@ from .checking import (
     check_cursor,
     check_id,
     check_limit,
+    check_list,
     check_patience,
     check_priority,
     check_queue,
@@ -107,7 +108,9 @@ class Runs(DeadLetters):
     ) -> list[Run]:
         """Ask for many runs of a job, one transaction per batch."""
         check_words("enqueue_many", options, RunOptions.__optional_keys__)
-        requests = [self.request(job, payload, **options) for payload in payloads]
+        requests = [
+            self.request(job, payload, **options) for payload in check_list("enqueue_many", payloads, "payloads")
+        ]
         made: list[Run] = []
         with asking(self._tracing, "enqueue", {"runs": len(requests)}) as trace:
             for start in range(0, len(requests), BULK):

@@ -35,7 +35,7 @@ from .auditing import Auditing
 from .backfilling import Backfilling
 from .building import Builder, anchored
 from .bulk import Bulk
-from .checking import check_cursor, check_id, check_limit, check_text, check_words, not_found
+from .checking import check_cursor, check_id, check_limit, check_list, check_text, check_truth, check_words, not_found
 from .editing import Merge, Replacement
 from .looking import Looking
 from .operations import Operations
@@ -119,7 +119,7 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
         stored; where only the store can tell (a key that is taken, a moment that has gone by) the others of its batch
         are.
         """
-        new = self._builder.schedules("create_many", [*schedules])
+        new = self._builder.schedules("create_many", check_list("create_many", schedules, "mappings"))
         if connection is not None:
             return all_stored(await self._store.put_schedules(new, connection=connection))
         # Side by side: while the database writes one batch, the next is made ready.
@@ -274,9 +274,8 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
         connection: Any = None,
     ) -> Schedule:
         """Continue from now; with ``catch_up`` the paused windows count as missed and the catch-up policy applies."""
-        return await self._change(
-            ref, partial(editing.resume, catch_up=catch_up, by=by), "schedule.resumed", connection, if_revision
-        )
+        resume = partial(editing.resume, catch_up=check_truth(catch_up, "catch_up"), by=by)
+        return await self._change(ref, resume, "schedule.resumed", connection, if_revision)
 
     async def cancel(
         self, ref: str, *, if_revision: int | None = None, by: str | None = None, connection: Any = None
@@ -298,10 +297,10 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
         With ``purge`` its runs and all that was kept of it go too, in small batches, open ones when they have ended;
         also of one that was deleted before, or never was: nothing tells them apart.
         """
-        if purge:
+        if check_truth(purge, "purge"):
             await self._purge(ref, connection, cancel_running=cancel_running, by=by)
             return
-        delete = partial(editing.delete, by=by, cancel_running=cancel_running)
+        delete = partial(editing.delete, by=by, cancel_running=check_truth(cancel_running, "cancel_running"))
         deleted = await self._store.change_schedule(ref, delete, rules=self._settings.fire_rules, connection=connection)
         self._on_runs()
         if cancel_running:
@@ -336,7 +335,7 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
                 ref,
                 run_id=run_id,
                 payload=text,
-                force=force,
+                force=check_truth(force, "force"),
                 rules=self._settings.fire_rules,
                 check=check,
                 connection=connection,

@@ -7,11 +7,12 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from duly.core.errors import ConfigurationError
 from duly.core.event import RUN_EVENTS, SCHEDULE_EVENTS, Event
 from duly.core.instants import to_datetime
 from duly.core.run import Claim, Failed, RunStatus, SkippedWindows
 from duly.core.schedule import Schedule
-from duly.engine.listening import call_listener, check_listener
+from duly.engine.listening import call_listener, check_listener, is_arrival
 from duly.runtime.clock import Clock
 from duly.runtime.events import Attempted, Observer
 
@@ -56,6 +57,17 @@ class _Line:
 
     async def finish(self) -> None:
         await self._events.join()
+
+
+def check_event(event: str) -> None:
+    """Refuse what is no event that a process can listen to."""
+    if callable(event):
+        raise ConfigurationError("@app.on needs the name of an event: write @app.on('schedule.arrived')")
+    if not isinstance(event, str) or (not is_arrival(event) and event not in Telling.NAMES):
+        raise ConfigurationError(
+            f"event is {event!r}; expected 'schedule.arrived', 'schedule.<topic>.arrived' or one of"
+            f" {', '.join(sorted(Telling.NAMES))}"
+        )
 
 
 class Telling(Observer):

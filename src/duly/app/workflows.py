@@ -22,7 +22,7 @@ from duly.store.sql import SqlStore
 from duly.store.values import NewRequest
 from duly.workflow.definition import Workflow, Workflows
 
-from .checking import check_priority, check_prose, check_queue, check_text, not_found
+from .checking import check_priority, check_prose, check_queue, check_text, check_truth, not_found
 from .keys import read_singleton
 from .payload import encode_payload
 from .runs import Runs
@@ -154,7 +154,7 @@ class WorkflowRuns:
         One that went on as a new run is followed to what it is now.
         """
         run_id = await self._resolve(run)
-        if not compensate:
+        if not check_truth(compensate, "compensate"):
             return await self._runs.cancel(run)
         found = await self._runs._newest(run_id)
         if found is None or found.workflow is None:

@@ -211,12 +211,24 @@ def check_open(schedule: Schedule, verb: str) -> None:
 
 def check_revision(facts: Facts, expected: int | None) -> None:
     """Refuse what was meant for another revision; None is any."""
+    check_asked_revision(expected)
     if expected is not None and expected != facts.revision:
         raise RevisionStale(
             f"schedule {facts.key!r} is at revision {facts.revision}, not {told_revision(expected)}; read it again",
             id=facts.id,
             revision=facts.revision,
             expected=expected,
+        )
+
+
+def check_asked_revision(expected: int | None) -> None:
+    """Refuse what can be no revision."""
+    if expected is not None and type(expected) is not int:
+        raise ValidationFailed(
+            f"if_revision is {expected!r}; expected the schedule's or calendar's revision, a whole number",
+            field="if_revision",
+            got=expected,
+            expected="a whole number",
         )
 
 

@@ -28,8 +28,8 @@ def reschedule(schedule: Schedule, now: int, *, id: str, timing: Timing, by: str
     facts = schedule.facts
     if schedule.status is not ScheduleStatus.PENDING:
         raise NotCancellable(
-            f"schedule {facts.key!r} is {schedule.status}; only a pending one can be rescheduled: update it, or create"
-            " a new one",
+            f"schedule {facts.key!r} is {schedule.status}; only a pending one can be rescheduled:"
+            f" {'create a new one' if schedule.status.ended else 'update it, or create a new one'}",
             id=facts.id,
             status=str(schedule.status),
         )

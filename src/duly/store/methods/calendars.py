@@ -14,7 +14,7 @@ from typing import NamedTuple
 from duly.core.calendar import Calendar, Days
 from duly.core.errors import CalendarInUse, CalendarNotFound, CalendarUnknown, Conflict, RevisionStale
 from duly.core.instants import to_datetime
-from duly.core.rules.editing import told_revision
+from duly.core.rules.editing import check_asked_revision, told_revision
 from duly.core.rules.excluding import Exclusions
 from duly.core.schedule import Definition, Facts
 from duly.store.codec import calendar_row, decode_days, read_calendar
@@ -193,6 +193,7 @@ def _question(names: Collection[Name], kept: Mapping[Name, _Kept]) -> Batch:
 
 
 def _check_revision(calendar: Calendar, expected: int | None) -> None:
+    check_asked_revision(expected)
     if expected is not None and expected != calendar.revision:
         wanted = told_revision(expected)
         raise RevisionStale(

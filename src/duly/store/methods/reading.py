@@ -44,7 +44,7 @@ def _end_of_page(where: ScheduleFilter, after: str | None) -> Program[str | None
 
 def filter_params(where: ScheduleFilter) -> dict[str, Any]:
     """A filter as the parameters of ``list_schedules``."""
-    return asdict(where) | {"q": where.q and like_pattern(where.q)}
+    return asdict(where) | {"q": like_pattern(where.q) if where.q else None}
 
 
 def declared_schedules(now: int, app: str) -> Program[list[Schedule]]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from duly.core.errors import ClientRequestIdInUse, Conflict, DulyError, KeyInUse, QuotaExceeded
-from duly.core.ids import check_ref, is_id
+from duly.core.ids import check_ref, is_id, is_key
 from duly.core.rules.firing import first_cursor
 from duly.core.schedule import UNREAD, Facts, Schedule, TargetKind
 from duly.core.timing import Cron, Every, Once
@@ -225,8 +225,13 @@ def read_schedule(row: Row) -> Schedule:
 
 
 def resolve(ref: str, tenant: str | None) -> Program[str | None]:
-    """The id of the schedule that is meant, or None; a key that several tenants hold means none of theirs."""
+    """The id of the schedule that is meant, or None; a key that several tenants hold means none of theirs.
+
+    What can be no key is not asked for: stores differ about it.
+    """
     check_ref(ref, "a schedule")
+    if not is_key(ref):
+        return None
     if is_id(ref):
         rows = yield owned("find_schedule_id", ref=ref, by_key=False, tenant=tenant)
         if rows:
