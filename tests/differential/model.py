@@ -30,7 +30,7 @@ from duly.core.instants import to_datetime
 from duly.core.lane import Singleton
 from duly.core.on_event import EventHandler
 from duly.core.outside import holds_any
-from duly.core.policy import Retry
+from duly.core.policy import LEFT_RETRY, Retry
 from duly.core.queue import Queue, QueueState
 from duly.core.rules.backlog import all_missed, not_prompt, under
 from duly.core.rules.editing import Change, end_pause, pause
@@ -774,11 +774,12 @@ class Model(
         if other is not None:
             return self._run(other)
         asked = asdict(replace(request, singleton=None, unique=None))
-        del asked["singleton"], asked["unique"], asked["run_at"]
+        del asked["singleton"], asked["unique"], asked["run_at"], asked["left_to_job"]
         due_at = now if request.run_at is None else request.run_at
         new = NewRun(
             **{name: value for name, value in asked.items() if name not in ("fairness_key", "owner", "marks", "trace")},
             kind=RunKind.DIRECT,
+            revision=request.left_to_job or None,
             due_at=due_at,
             window_at=due_at,
             fired_at=now,
@@ -954,7 +955,7 @@ class Model(
             scheduled_at=to_datetime(row.due_at if row.window_at is None else row.window_at),
             schedule_id=row.schedule_id,
             schedule_key=facts.key if facts else None,
-            revision=row.revision,
+            revision=None if row.schedule_id is None else row.revision,
             window_at=to_datetime(row.window_at),
             since=None if is_open else to_datetime(row.since),
             window_count=None if is_open else row.windows,
@@ -1116,8 +1117,10 @@ class Model(
             run = self.runs.get(report.run_id)
             held = run is not None and (run.fence, run.claimed_by) == (report.fence, session)
             claim = self._claim(run) if run is not None and held else _unknown(report)
-            retry = (claim.definition and claim.definition.retry) or report.retry or retries.get(claim.job)
-            settlements.append(Settlement(claim, session, report.outcome, retry or Retry(rules.default_max_attempts)))
+            own = retries.get(claim.job)
+            if report.retry is not None:
+                own = replace(report.retry, max_attempts=report.max_attempts or claim.max_attempts or 1)
+            settlements.append(Settlement(claim, session, report.outcome, _policy(claim, own, rules)))
         return self._settle(settlements, self._clock.now())
 
     def _settle(self, settlements: Sequence[Settlement], now: int) -> Settled:
@@ -1146,6 +1149,8 @@ class Model(
         return Settled(now, ended, lost, released + told)
 
     def _settle_one(self, run: OpenRow, settlement: Settlement, now: int) -> RunStatus | None:
+        if settlement.claim.granted == run.max_attempts and type(settlement.outcome) is not Completed:
+            run.max_attempts = settlement.claim.max_attempts
         verdict = decide(
             settlement.outcome,
             run_id=run.id,
@@ -1202,8 +1207,7 @@ class Model(
         run = self._answerable(run_id, fence)
         if run is not None:
             claim = self._claim(run)
-            retry = (claim.definition and claim.definition.retry) or retries.get(claim.job)
-            retry = retry or Retry(rules.default_max_attempts)
+            retry = _policy(claim, retries.get(claim.job), rules)
             return self._settle([Settlement(claim, run.claimed_by, outcome, retry)], self._clock.now())
         ended, attempt = self.history.get(run_id), self.attempts.get((run_id, fence))
         kept = ended is not None and ended.fence == fence and _says_the_same(outcome, ended.status, ended.reason)
@@ -1398,10 +1402,8 @@ class Model(
             outcome = self._why_lost(run, now, rules)
             if outcome is not None and run.claimed_by is not None and len(settlements) < limit:
                 claim = self._claim(run)
-                retry = (claim.definition and claim.definition.retry) or retries.get(claim.job)
-                settlements.append(
-                    Settlement(claim, run.claimed_by, outcome, retry or Retry(rules.default_max_attempts))
-                )
+                retry = _policy(claim, retries.get(claim.job), rules)
+                settlements.append(Settlement(claim, run.claimed_by, outcome, retry))
         settled = self._settle(settlements, now)
         taken = [settlement.claim.id for settlement in settlements]
         ended, more = settled.ended, len(taken) >= limit
@@ -1409,9 +1411,9 @@ class Model(
         settlements = []
         for run in silent[:limit]:
             claim = self._claim(run)
-            retry = (claim.definition and claim.definition.retry) or retries.get(claim.job)
+            retry = _policy(claim, retries.get(claim.job), rules)
             late = Failed("it was delivered, and its receiver did not answer within the timeout", timed_out=True)
-            settlements.append(Settlement(claim, None, late, retry or Retry(rules.default_max_attempts)))
+            settlements.append(Settlement(claim, None, late, retry))
         ended |= self._settle(settlements, now).ended
         taken += [settlement.claim.id for settlement in settlements]
         return Recovered(now, dead, taken, ended, more=more)
@@ -1596,6 +1598,17 @@ def _says_the_same(outcome: Outcome, recorded: str, reason: str | None) -> bool:
             return recorded == "lost" or (recorded == RunStatus.FAILED and reason == Reason.LOST)
         case _:
             return False
+
+
+def _policy(claim: Claim, own: Retry | None, rules: FireRules) -> Retry:
+    """What was chosen for the run's schedule, else its job's own, which then says how often it may be tried."""
+    chosen = None if claim.definition is None else claim.definition.retry
+    if own is None:
+        return chosen or Retry(rules.default_max_attempts)
+    if claim.definition is not None and chosen is not None and not claim.definition.left_to_job & LEFT_RETRY:
+        return chosen
+    claim.allow(own.max_attempts)
+    return own
 
 
 def _unknown(report: Report) -> Claim:

@@ -441,6 +441,7 @@ class Script:
                 owner=draw.choice((None, None, "ann")),
                 marks=draw.choice(MARKS),
                 trace=draw.choice((None, None, "00-c-d-00")),
+                left_to_job=draw.choice((0, 0, 1, 3)),
                 **({"run_at": draw.choice((None, now + n - 20, now + 5000 + n))} | self._keys()),
             )
             for n, id in enumerate([*ids, self._id(), self._id()][: draw.choice((1, 2, 3))])
@@ -564,6 +565,8 @@ class Script:
         if claim.job == OUT.handler:
             outcomes += [Dispatched()] * 8
         retry = Retry(2, delay=self._draw.choice((0, 2)))
+        if self._draw.random() < 0.3:
+            claim.allow(self._draw.choice((1, 5)))
         return Settlement(claim, session, self._draw.choice(outcomes), retry)
 
     def answer(self) -> Operation | None:

@@ -124,6 +124,27 @@ async def test_a_passing_hiccup_of_the_settle_does_not_fail_a_run_that_completed
     assert (ended.status, ended.result) == (RunStatus.COMPLETED, "done")
 
 
+async def test_a_job_that_may_be_tried_once_is_not_tried_again_because_a_stranger_gave_its_run_back(lab: Lab) -> None:
+    """Whoever recovers a run of a job that it does not know cannot tell that its only attempt is spent."""
+    tried: list[str] = []
+
+    @lab.job("work", retry=Retry(max_attempts=1))
+    async def work() -> None:
+        tried.append("again")
+
+    trial = Trial(lab.plain, lab.clock)
+    run = await trial.enqueue("work", left_to_job=LEFT_RETRY)
+    assert len(await (await trial.worker("work")).claim()) == 1
+    await lab.clock.advance(hours=1)
+    await trial.take_lost()
+    assert (await trial.run(run)).status is RunStatus.PENDING
+    await lab.start()
+    await lab.clock.advance(minutes=1)
+    ended = await lab.run(run.id)
+    assert (ended.status, ended.reason, tried) == (RunStatus.FAILED, Reason.ATTEMPTS_SPENT, [])
+    assert "its job allows 1 attempt(s)" in (ended.error_message or "")
+
+
 async def test_attempts_are_those_of_the_schedule_then_of_the_job_then_of_the_server(lab: Lab) -> None:
     tries: Counter[str] = Counter()
 

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal, TypedDict
 
 from msgspec import UNSET, Meta, UnsetType
 
+from duly.core.policy import MAX_ATTEMPTS
+
 from .bodies import Base, Line, RetryPolicy, RunKey, Word, told
 from .shapes import Instant
 
@@ -87,6 +89,10 @@ class FailBody(Base):
     fatal: Annotated[bool | UnsetType, told("It must not be tried again.")] = UNSET
     timed_out: Annotated[bool | UnsetType, told("It took longer than its timeout.")] = UNSET
     retry_policy: Annotated[RetryPolicy | UnsetType, told("That of the job; a schedule's own comes before it.")] = UNSET
+    max_attempts: Annotated[
+        Annotated[int, Meta(ge=1, le=MAX_ATTEMPTS)] | UnsetType,
+        told("How often the job may be tried, where the run's `leftToJob` has `retry`."),
+    ] = UNSET
 
 
 class StartedBody(Base):
@@ -131,6 +137,9 @@ class LentRun(TypedDict):
     attemptNumber: int
     maxAttempts: int
     timeoutSeconds: float | None
+    leftToJob: Annotated[
+        list[Literal["retry", "timeout"]], Meta(description="what nobody chose for it: the job's own holds")
+    ]
     kind: str
     queue: str
     scheduleId: str | None

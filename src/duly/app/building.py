@@ -11,8 +11,8 @@ from duly.core.addresses import read_allowed
 from duly.core.errors import DulyError, ValidationFailed
 from duly.core.ids import check_key
 from duly.core.instants import check_instant
-from duly.core.policy import CatchUp, Missed
-from duly.core.schedule import Definition, Facts, Target
+from duly.core.policy import LEFT_RETRY, LEFT_TIMEOUT, CatchUp, Missed
+from duly.core.schedule import DEFAULT_TIMEOUT_MS, Definition, Facts, Target
 from duly.core.timing import Cron, Every, Once, Timing
 from duly.engine.registry import Registry
 from duly.runtime.chance import Chance
@@ -154,12 +154,18 @@ class Builder:
         return self._fitted(definition, self._clock.now())
 
     def _take_defaults(self, definition: Definition, words: Words) -> None:
-        """Fill in what the job says of itself, where it is known here."""
-        handler = self._registry.get(definition.target.handler)
+        """Leave to the job what nobody chose, and fill in what it says of itself, where it is known here."""
+        left = 0 if words.definition.get("retry") is not None else LEFT_RETRY
+        definition.left_to_job = left if "timeout_ms" in words.definition else left | LEFT_TIMEOUT
+        self._fill_in(definition, definition.left_to_job)
+
+    def _fill_in(self, definition: Definition, left: int) -> None:
+        handler = None if definition.target.outside else self._registry.get(definition.target.handler)
         if handler is None:
             return
-        definition.retry = definition.retry or handler.retry
-        if handler.has_timeout and "timeout_ms" not in words.definition:
+        if left & LEFT_RETRY:
+            definition.retry = handler.retry
+        if left & LEFT_TIMEOUT and handler.has_timeout:
             definition.timeout_ms = handler.timeout_ms
 
     def _fitted(self, definition: Definition, now: int) -> Definition:
@@ -202,7 +208,7 @@ class Builder:
         )
         if words.target is not None:
             check_webhook(new.target, self._allowed)
-        new = aimed(new, words.definition)
+        self._merge_left(new, old, words)
         check_span(new.start_at, new.end_at)
         if (new.timing, new.jitter) != (old.timing, old.jitter):
             _check_jitter_fits(new)
@@ -210,6 +216,23 @@ class Builder:
         if (new.target, new.payload) != (old.target, old.payload):
             self.check_payload(new.target, new.payload)
         return new
+
+    def _merge_left(self, new: Definition, old: Definition, words: Words) -> None:
+        """What was left to the job before is left to another job too; a retry of None leaves it anew."""
+        given, anew = words.definition, 0
+        if new.target != old.target:
+            anew = old.left_to_job
+        if "retry" in given:
+            anew = anew | LEFT_RETRY if given["retry"] is None else anew & ~LEFT_RETRY
+        if "timeout_ms" in given:
+            anew &= ~LEFT_TIMEOUT
+        if anew & LEFT_RETRY:
+            new.retry = None
+        if anew & LEFT_TIMEOUT:
+            new.timeout_ms = DEFAULT_TIMEOUT_MS
+        aimed(new, given)
+        self._fill_in(new, anew)
+        new.left_to_job = anew | still_left(new, old)
 
     def check_payload(self, target: Target, payload: str) -> None:
         """Refuse a payload that the job could not take, where the job is known here."""
@@ -233,6 +256,18 @@ class Builder:
             check_instant(timing.at_ms, "at")
         self._owning.check_timing(timing, self._clock)
         return timing
+
+
+def still_left(new: Definition, old: Definition) -> int:
+    """What is left to the job as before: whoever says again what an answer showed has chosen nothing."""
+    left = 0
+    if new.target != old.target:
+        return left
+    if old.left_to_job & LEFT_RETRY and new.retry == old.retry:
+        left |= LEFT_RETRY
+    if old.left_to_job & LEFT_TIMEOUT and new.timeout_ms == old.timeout_ms:
+        left |= LEFT_TIMEOUT
+    return left
 
 
 def _check_jitter_fits(definition: Definition) -> None:

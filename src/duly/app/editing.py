@@ -13,7 +13,7 @@ from duly.core.schedule import Definition, Schedule
 from duly.core.timing import Timing
 from duly.store.values import NewSchedule
 
-from .building import Builder, anchored
+from .building import Builder, anchored, still_left
 from .words import Words
 
 _FIXED = {"tenant": "metadata.tenant_id", "client_request_id": "metadata.client_request_id"}
@@ -64,7 +64,9 @@ class Replacement:
         }
         if self.app is not None:
             words["app"] = self.app
-        definition = replace(definition, timing=anchored(definition, schedule.definition, now))
+        old = schedule.definition
+        left = definition.left_to_job | still_left(definition, old)
+        definition = replace(definition, timing=anchored(definition, old, now), left_to_job=left)
         return _edit(schedule, now, definition, words, self)
 
 

@@ -139,13 +139,19 @@ class Lending:
         return beat
 
     async def report(
-        self, session: int, run_id: str, fence: int, outcome: Outcome, retry: Retry | None = None
+        self,
+        session: int,
+        run_id: str,
+        fence: int,
+        outcome: Outcome,
+        retry: Retry | None = None,
+        max_attempts: int | None = None,
     ) -> RunStatus:
         """Keep how an attempt ended, and answer what that made of the run; ``LeaseLost`` if it is not its any more."""
         retries = {handler.name: handler.retry for handler in self._registry if handler.retry is not None}
         settled = await self._store.settle_reported(
             session,
-            [Report(run_id, fence, outcome, retry)],
+            [Report(run_id, fence, outcome, retry, max_attempts)],
             rules=self._settings.fire_rules,
             retries=retries,
         )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 import msgspec
 
 from duly.core.errors import Conflict, DulyError, Invalid, LeaseLost, OutcomeUnknown, StoreError, StoreUnavailable
-from duly.core.policy import Retry
+from duly.core.policy import LEFT_RETRY, LEFT_TIMEOUT, Retry
 from duly.core.rules.suspects import ONE, Room
 from duly.core.run import (
     Cancelled,
@@ -46,6 +46,7 @@ MOST = 100
 AT_ONCE = 8
 """How many reports are on their way at a time."""
 
+_LEFT = {"retry": LEFT_RETRY, "timeout": LEFT_TIMEOUT}
 LISTEN_FOR = 20.0
 RETRY_AFTER = 1.0
 
@@ -56,6 +57,11 @@ class RemoteClaim(Claim):
 
     schedule_key: str | None = None
     window: str | None = None
+    left: int = 0
+
+    @property
+    def left_to_job(self) -> int:
+        return self.left
 
     @property
     def key(self) -> str | None:
@@ -180,6 +186,8 @@ class RemoteStore:
 
     async def _report(self, settlement: Settlement) -> RunStatus:
         verb, words = _told(settlement.outcome, settlement.retry)
+        if verb == "fail" and settlement.claim.granted is not None:
+            words["maxAttempts"] = settlement.claim.max_attempts
         report = {
             "session": self._sessions.get(settlement.session or 0, "1"),
             "runId": settlement.claim.id,
@@ -260,6 +268,7 @@ def _claim(run: dict[str, Any]) -> Claim:
         suspect=run["lostBefore"],
         schedule_key=run["scheduleKey"],
         window=run["windowKey"],
+        left=sum(_LEFT[word] for word in run.get("leftToJob", ()) if word in _LEFT),  # an older server tells none
     )
 
 

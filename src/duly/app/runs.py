@@ -14,7 +14,7 @@ from duly.core.errors import EnqueueFailure, StoreError, WaitTimeout
 from duly.core.ids import check_ref, is_id, named_run_id, parse_window_key, window_run_id
 from duly.core.instants import to_ms
 from duly.core.marks import Wanted, wanted_attributes, wanted_tag
-from duly.core.policy import Retry, choose
+from duly.core.policy import LEFT_RETRY, LEFT_TIMEOUT, Retry, choose
 from duly.core.run import Run, RunStatus
 from duly.core.schedule import DEFAULT_QUEUE, DEFAULT_TIMEOUT_MS
 from duly.core.steps import handler_name
@@ -258,13 +258,16 @@ class Runs(DeadLetters):
         text = encode_payload({} if payload is UNSET else payload, self._settings.payload_limit)
         if handler is not None:
             handler.arguments.check(text)
+        left = 0
         if max_attempts is None:
+            left |= LEFT_RETRY
             max_attempts = (
                 handler.retry.max_attempts if handler and handler.retry else self._settings.default_max_attempts
             )
         else:
             Retry(max_attempts=max_attempts)
         if timeout is UNSET:
+            left |= LEFT_TIMEOUT
             timeout_ms = handler.timeout_ms if handler and handler.has_timeout else DEFAULT_TIMEOUT_MS
         else:
             timeout_ms = timeout_in_ms(timeout)
@@ -283,6 +286,7 @@ class Runs(DeadLetters):
             owner=self._owning.owner,
             singleton=read_singleton(singleton, max_running=max_running, max_queued=max_queued, run_at=run_at),
             unique=read_unique(unique, unique_for=unique_for, on_conflict=on_conflict),
+            left_to_job=left if handler is None else 0,  # where it is known, what it says is said above
         )
 
     def _new_id(self) -> str:

@@ -51,6 +51,10 @@ def choose(kind: type[Choice], value: object, field: str) -> Choice:
         ) from None
 
 
+LEFT_RETRY, LEFT_TIMEOUT = 1, 2
+"""What nobody chose for a schedule or a run: there the job's own holds, which the worker knows that has the job."""
+
+
 @dataclass(frozen=True, slots=True)
 class Retry:
     """How often a run may be tried, and how long it waits in between (seconds).

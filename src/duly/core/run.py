@@ -8,6 +8,7 @@ from enum import IntEnum, StrEnum
 from typing import Any
 
 from .ids import window_key
+from .policy import LEFT_RETRY
 from .schedule import Definition
 from .sealed import read_json
 from .steps import parse_handler
@@ -158,7 +159,7 @@ class Claim:
 
     ``capped``: its queue limits how many run at once, so its end may let another one start. ``trace`` is the W3C
     context in which it, or its schedule, was asked for, and from the attempt's start on the attempt's own; only where
-    somebody traces.
+    somebody traces. ``granted`` is the number of attempts that the store has for it, where its job allows another.
     """
 
     id: str
@@ -181,6 +182,20 @@ class Claim:
     suspect: bool = False
     capped: bool = False
     trace: str | None = None
+    granted: int | None = None
+
+    @property
+    def left_to_job(self) -> int:
+        """What nobody chose for it; a run without a schedule keeps that in the place of a revision."""
+        definition = self.definition
+        if definition is None:
+            return 0 if self.schedule_id is not None else self.revision or 0
+        return definition.left_to_job if definition.retry is not None else definition.left_to_job | LEFT_RETRY
+
+    def allow(self, max_attempts: int) -> None:
+        """Let it have the attempts that its job allows, where nobody chose a number."""
+        if self.left_to_job & LEFT_RETRY and self.max_attempts != max_attempts:
+            self.granted, self.max_attempts = self.max_attempts, max_attempts
 
     @property
     def key(self) -> str | None:

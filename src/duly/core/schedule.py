@@ -121,6 +121,7 @@ class Definition:
     calendars: tuple[str, ...] = ()
     exclude_dates: tuple[date, ...] = ()
     fairness_key: str | None = None
+    left_to_job: int = 0  # LEFT_RETRY and LEFT_TIMEOUT: retry or timeout_ms are what was known of the job
 
     @property
     def excludes(self) -> bool:

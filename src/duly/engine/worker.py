@@ -22,6 +22,7 @@ from .places import Places
 from .registry import Handler, Mode, Registry
 from .settler import Settler
 from .suspects import Suspects
+from .terms import retry_of, take_own_terms
 from .threads import Threads
 
 RAMP_STEP = 0.25
@@ -186,6 +187,12 @@ class Worker:
             # Claimed in the same moment as the drain began, or under a lease that may be gone: give it back untried.
             self._settler.add(Settlement(claim, session, _RELEASED, _RETRY))
             return
+        if claim.left_to_job:
+            take_own_terms(claim, handler)
+            if claim.attempt > claim.max_attempts:  # whoever gave it back did not know how often its job may be tried
+                spent = Failed(f"its job allows {claim.max_attempts} attempt(s), and it was tried so often before")
+                self._settler.add(Settlement(claim, session, spent, retry_of(claim, handler)))
+                return
         attempt = Attempt(claim, session, handler, self._threads, self._deadlines, self._settings.result_limit)
         self._active[claim.id] = attempt
         if claim.suspect:
@@ -232,7 +239,7 @@ class Worker:
             self._tracing.end(claim, outcome)
         self._observer.attempt_ended(claim, outcome)
         if not attempt.lost:
-            self._settler.add(Settlement(claim, attempt.session, outcome, self._retry(claim, attempt.handler)))
+            self._settler.add(Settlement(claim, attempt.session, outcome, retry_of(claim, attempt.handler)))
         elif claim.suspect and self._suspects.end(claim.id):
             self._wake()
         self._wake_if_waiting(places)
@@ -247,11 +254,6 @@ class Worker:
         if places.waiting and places.roomy:
             places.waiting = False
             self._wake()
-
-    def _retry(self, claim: Claim, handler: Handler) -> Retry:
-        if claim.definition is not None and claim.definition.retry is not None:
-            return claim.definition.retry
-        return handler.retry or _RETRY
 
     def heard(self, session: int, beat: Beat) -> None:
         """Compare what the store says with what is running: pass cancels on, drop what was lost, return what leaked.

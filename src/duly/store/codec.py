@@ -66,6 +66,7 @@ class _Rules(msgspec.Struct, omit_defaults=True):
     calendars: tuple[str, ...] = ()
     exclude_dates: tuple[date, ...] = ()
     fairness_key: str | None = None
+    left_to_job: int = 0
 
 
 class _Shape(_Rules, omit_defaults=True, kw_only=True):
@@ -162,6 +163,7 @@ def _read_shape(text: str) -> dict[str, Any]:
         "calendars": shape.calendars,
         "exclude_dates": shape.exclude_dates,
         "fairness_key": shape.fairness_key,
+        "left_to_job": shape.left_to_job,
     }
     return {name: value for name, value in values.items() if value != _USUAL[name]}
 

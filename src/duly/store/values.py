@@ -58,6 +58,7 @@ class NewRequest:
     marks: Mapping[str, str] = field(default_factory=dict)
     """Tags and attributes that it is found by, as ``core.marks`` writes them."""
     trace: str | None = None
+    left_to_job: int = 0
 
     @property
     def realm(self) -> tuple[str, str]:
@@ -168,13 +169,15 @@ class Settlement:
 class Report:
     """How an attempt ended, as a worker tells it that knows of the run its id and its fence only.
 
-    ``retry`` is the policy of its job, where the worker knows one; that of a schedule comes before it.
+    ``retry`` is the policy of its job, where the worker knows one; one that was chosen for a schedule comes before it.
+    ``max_attempts`` is how often the job may be tried, where nobody chose that for the run.
     """
 
     run_id: str
     fence: int
     outcome: Outcome
     retry: Retry | None = None
+    max_attempts: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

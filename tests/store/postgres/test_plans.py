@@ -204,8 +204,8 @@ PREPARED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "return_runs": (
         {
-            "id": SOME, "fence": [1, 1, 1], "session": [1, 1, 1], "due_at": [1] * 3, "attempt": [1] * 3,
-            "hold": [None] * 3,
+            "id": SOME, "fence": [1, 1, 1], "session": [1, 1, 1], "max_attempts": [3] * 3, "due_at": [1] * 3,
+            "attempt": [1] * 3, "hold": [None] * 3,
         },
         "duly_runs_pkey",
     ),
@@ -480,7 +480,8 @@ BY_ID: dict[str, dict[str, Any]] = {
     **{name: PREPARED[name][0] for name in ("claim_ready", "claim_newest", "claim_chosen", "complete_runs")},
     **{name: PREPARED[name][0] for name in ("return_runs", "move_gathered")},
     "finish_runs": {
-        "id": SOME, "fence": [1] * 3, "session": [1] * 3, "status": ["failed"] * 3, "reason": [None] * 3,
+        "id": SOME, "fence": [1] * 3, "session": [1] * 3, "max_attempts": [3] * 3, "status": ["failed"] * 3,
+        "reason": [None] * 3,
         "error": [None] * 3, "result": [None] * 3, "now": NOW,
     },
     "lock_runs": {"id": SOME, "fence": [1] * 3, "session": [1] * 3},

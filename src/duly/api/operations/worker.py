@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET
@@ -29,12 +29,13 @@ from duly.app.lending import Worker
 from duly.app.payload import encode_payload
 from duly.core.errors import Conflict, Forbidden, LeaseLost
 from duly.core.ids import is_id
-from duly.core.policy import Retry
+from duly.core.policy import LEFT_RETRY, LEFT_TIMEOUT, Retry
 from duly.core.rules.suspects import NO_ROOM, Room
 from duly.core.run import Claim, Completed, Failed, Outcome, Released, RunStatus, Snoozed
 from duly.engine.registry import check_job_name
 
 _decode = msgspec.json.decode
+_LEFT: dict[Literal["retry", "timeout"], int] = {"retry": LEFT_RETRY, "timeout": LEFT_TIMEOUT}
 _RETRY = {"backoff": "backoff", "delay_seconds": "delay", "max_delay_seconds": "max_delay", "jitter": "jitter"}
 
 
@@ -124,7 +125,8 @@ async def fail(app: Duly, body: object) -> ReportAnswer:
     findings.check()
     error = given.error.replace("\x00", "\\x00")  # which no store keeps
     outcome = Failed(error, fatal=given.fatal is True, timed_out=given.timed_out is True)
-    return await _report(app, given, outcome, retry)
+    tries = None if given.max_attempts is UNSET else given.max_attempts
+    return await _report(app, given, outcome, retry, tries)
 
 
 async def release(app: Duly, body: object) -> ReleaseAnswer:
@@ -144,14 +146,18 @@ async def release(app: Duly, body: object) -> ReleaseAnswer:
 
 
 async def _report(
-    app: Duly, given: CompleteBody | FailBody | ReleaseBody, outcome: Outcome, retry: Retry | None = None
+    app: Duly,
+    given: CompleteBody | FailBody | ReleaseBody,
+    outcome: Outcome,
+    retry: Retry | None = None,
+    max_attempts: int | None = None,
 ) -> ReportAnswer:
     run_id, fence = given.run_id, given.fence
     assert isinstance(run_id, str)
     assert isinstance(fence, int)
     if not is_id(run_id):
         raise LeaseLost(f"there is no run {run_id!r} in the hands of session {given.session}", run_id=run_id)
-    status = await app.lending.report(_number(given.session), run_id, fence, outcome, retry)
+    status = await app.lending.report(_number(given.session), run_id, fence, outcome, retry, max_attempts)
     return {"runId": run_id, "status": status.value}
 
 
@@ -233,6 +239,7 @@ def _lent(claim: Claim) -> LentRun:
         "attemptNumber": claim.attempt,
         "maxAttempts": claim.max_attempts,
         "timeoutSeconds": None if claim.timeout_ms is None else claim.timeout_ms / 1000,
+        "leftToJob": [word for word, bit in _LEFT.items() if claim.left_to_job & bit],
         "kind": str(claim.kind),
         "queue": claim.queue,
         "scheduleId": claim.schedule_id,

@@ -147,6 +147,7 @@ def _new_run(now: int, request: NewRequest) -> NewRun:
         due_at=at,
         window_at=at,  # the time asked for, which stays: what is due moves with every retry
         fired_at=now,
+        revision=request.left_to_job or None,  # it has no schedule, and so no revision of one
         tenant=request.tenant,
         queue=request.queue,
         priority=request.priority,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from duly.core.policy import Retry
 from duly.core.rules.firing import FireRules
@@ -33,15 +34,18 @@ def settle_reported(
     claims = [held.get((report.run_id, report.fence)) or _gone(report) for report in reports]
     yield from attach_definitions(claims, definitions)
     settlements = [
-        Settlement(
-            claim,
-            session,
-            report.outcome,
-            retry_of(claim, rules, retries if report.retry is None else {claim.job: report.retry}),
-        )
+        Settlement(claim, session, report.outcome, retry_of(claim, rules, _retries(claim, report, retries)))
         for claim, report in zip(claims, reports, strict=True)
     ]
     return (yield from settle(now, settlements))
+
+
+def _retries(claim: Claim, report: Report, retries: Mapping[str, Retry]) -> Mapping[str, Retry]:
+    """The policies of jobs, with what the worker tells of its own."""
+    if report.retry is None:
+        return retries
+    told = claim.max_attempts if report.max_attempts is None else report.max_attempts
+    return {claim.job: replace(report.retry, max_attempts=max(1, told))}
 
 
 def _gone(report: Report) -> Claim:

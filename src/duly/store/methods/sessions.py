@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from duly.core.policy import Retry
+from duly.core.policy import LEFT_RETRY, Retry
 from duly.core.rules.firing import FireRules
 from duly.core.run import Cancelled, Claim, Failed, Lost, Outcome, Released, RunStatus
 from duly.store.codec import decode_words, encode_words
@@ -121,10 +121,16 @@ _OUTCOMES: dict[str, Outcome] = {
 
 
 def retry_of(claim: Claim, rules: FireRules, retries: Mapping[str, Retry]) -> Retry:
-    """The policy that the run's own worker would have gone by: the schedule's, else the job's, else the default."""
-    if claim.definition is not None and claim.definition.retry is not None:
-        return claim.definition.retry
-    return retries.get(claim.job) or Retry(max_attempts=rules.default_max_attempts)
+    """The policy that the run's own worker would have gone by: what was chosen, else the job's, else the default.
+
+    Where the job's is known, the claim is given the attempts that it allows.
+    """
+    own, known = retries.get(claim.job), None if claim.definition is None else claim.definition.retry
+    if own is not None:
+        claim.allow(own.max_attempts)
+    if known is not None and not (own is not None and claim.left_to_job & LEFT_RETRY):
+        return known
+    return own or Retry(max_attempts=rules.default_max_attempts)
 
 
 def list_instances(now: int) -> Program[list[Instance]]:

@@ -41,8 +41,8 @@ from .moving import Ended, FiredUnder, lock_cursors, move_schedules
 from .stepping import tell_parents
 
 GUARD = ("id", "fence", "session")
-FINISH = (*GUARD, "status", "reason", "error", "result")
-RETURN = (*GUARD, "due_at", "attempt", "hold")
+FINISH = (*GUARD, "max_attempts", "status", "reason", "error", "result")
+RETURN = (*GUARD, "max_attempts", "due_at", "attempt", "hold")
 RETURNED_AT_ONCE = 100
 """Runs of one statement that gives runs back: a planner that is misled may compare each with each."""
 _HOLD = {True: int(Hold.SUSPECT), False: int(Hold.NONE), None: None}
@@ -163,8 +163,10 @@ class _Verdicts:
     def add(
         self, s: Settlement, attempt: int, max_attempts: int, cancel_at: int | None, started_at: int | None
     ) -> None:
-        """Decide about one run, as it is under its lock."""
+        """Decide about one run, as it is under its lock; it keeps the number of attempts that was decided by."""
         id, fence = s.claim.id, s.claim.fence
+        if s.claim.granted == max_attempts:  # else somebody has changed it meanwhile
+            max_attempts = s.claim.max_attempts
         verdict = decide(
             s.outcome,
             run_id=id,
@@ -176,18 +178,18 @@ class _Verdicts:
         if isinstance(verdict, Finish):
             if not s.claim.kind:
                 return  # a leaked claim knows nothing of its schedule; recovery does, and ends the run
-            self._finish(s, verdict, attempt)
+            self._finish(s, verdict, attempt, max_attempts)
         else:
             spent = attempt if verdict.spends_attempt else attempt - 1
-            self._returns.append((id, fence, s.session, *self._place(s, verdict, spent)))
+            self._returns.append((id, fence, s.session, max_attempts, *self._place(s, verdict, spent)))
         if verdict.error is not None:
             tried = (attempt, verdict.outcome, verdict.error, started_at, self._now)
             self._attempts.append((id, fence, *tried, s.session))
 
-    def _finish(self, s: Settlement, verdict: Finish, attempt: int) -> None:
+    def _finish(self, s: Settlement, verdict: Finish, attempt: int, max_attempts: int) -> None:
         reason = verdict.reason and verdict.reason.value
         guard = (s.claim.id, s.claim.fence, s.session)
-        self._finishes.append((*guard, verdict.status.value, reason, verdict.error, verdict.result))
+        self._finishes.append((*guard, max_attempts, verdict.status.value, reason, verdict.error, verdict.result))
         if isinstance(s.outcome, Continued) and verdict.status is RunStatus.COMPLETED:
             self._heirs.append((s.claim.id, s.outcome))
         if verdict.status is RunStatus.FAILED:

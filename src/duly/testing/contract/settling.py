@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from duly.core.policy import Overlap, Retry
+from duly.core.policy import LEFT_RETRY, LEFT_TIMEOUT, Overlap, Retry
 from duly.core.run import Cancelled, Completed, Failed, Lost, Outcome, Released, Snoozed
 from duly.core.schedule import ScheduleStatus
 from duly.core.timing import Once
@@ -84,6 +84,54 @@ class TestSettling:
         await worker.fail(await worker.claim_one(), "hopeless", fatal=True)
         ended = await trial.run(run)
         assert (ended.status, ended.reason, ended.attempt) == ("failed", "fatal", 1)
+
+    @pytest.mark.parametrize("allowed, tries", [(1, 1), (4, 4)])
+    async def test_a_run_whose_attempts_nobody_chose_has_those_that_its_job_allows(
+        self, trial: Trial, allowed: int, tries: int
+    ) -> None:
+        run = await trial.enqueue(left_to_job=LEFT_RETRY | LEFT_TIMEOUT)
+        assert (run.max_attempts, run.revision) == (3, None)
+        worker = await trial.worker()
+        for number in range(1, tries + 1):
+            claim = await worker.claim_one()
+            assert (claim.attempt, claim.left_to_job) == (number, LEFT_RETRY | LEFT_TIMEOUT)
+            claim.allow(allowed)
+            await worker.fail(claim)
+            trial.clock.move(hours=1)
+        dead = await trial.run(run)
+        assert (dead.status, dead.reason, dead.revision) == ("failed", "attempts_spent", None)
+        assert (dead.attempt, dead.max_attempts) == (tries, allowed)
+
+    async def test_a_number_of_attempts_that_was_chosen_is_not_the_job_s_to_change(self, trial: Trial) -> None:
+        run = await trial.enqueue()
+        worker = await trial.worker()
+        claim = await worker.claim_one()
+        claim.allow(1)
+        await worker.fail(claim)
+        assert ((await trial.run(run)).status, (await trial.run(run)).max_attempts) == ("pending", 3)
+
+    async def test_a_run_of_a_cancelled_schedule_gets_no_attempt_more_whatever_its_job_allows(
+        self, trial: Trial
+    ) -> None:
+        schedule = await trial.put(left_to_job=LEFT_RETRY)
+        trial.clock.move(minutes=1)
+        await trial.fire()
+        worker = await trial.worker()
+        claim = await worker.claim_one()
+        claim.allow(5)
+        await trial.cancel(schedule)
+        await worker.fail(claim)
+        assert (await trial.run(claim)).status == "failed"
+
+    async def test_recovery_knows_how_often_a_job_may_be_tried_where_nobody_chose(self, trial: Trial) -> None:
+        chosen, left = await trial.enqueue(), await trial.enqueue(left_to_job=LEFT_RETRY)
+        worker = await trial.worker()
+        assert len(await worker.claim()) == 2
+        trial.clock.move(hours=1)
+        await trial.store.take_lost(limit=10, rules=trial.rules, retries={"work": Retry(max_attempts=1)})
+        assert (await trial.run(chosen)).status == "pending"
+        lost = await trial.run(left)
+        assert (lost.status, lost.reason, lost.max_attempts) == ("failed", "lost", 1)
 
     async def test_release_and_snooze_spend_no_attempt(self, trial: Trial) -> None:
         await trial.enqueue(max_attempts=1)

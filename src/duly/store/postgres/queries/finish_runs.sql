@@ -8,10 +8,11 @@ WITH gone AS (
       )) IS TRUE
     RETURNING r.*
 ), ended AS MATERIALIZED (
-    SELECT gone.*, n.status, n.reason, n.error, n.result
+    SELECT gone.*, n.allowed, n.status, n.reason, n.error, n.result
     FROM gone
-    FULL JOIN unnest(:id::uuid[], :status::text[], :reason::text[], :error::text[], :result::text[])
-        AS n (run_id, status, reason, error, result) ON n.run_id = gone.id
+    FULL JOIN unnest(
+        :id::uuid[], :max_attempts::int[], :status::text[], :reason::text[], :error::text[], :result::text[]
+    ) AS n (run_id, allowed, status, reason, error, result) ON n.run_id = gone.id
 ), kept AS (
     INSERT INTO duly_history (
         id, schedule_id, revision, kind, window_at, tenant, job, queue, priority, status, reason, attempt,
@@ -20,7 +21,7 @@ WITH gone AS (
     )
     SELECT
         id, schedule_id, revision, kind, window_at, tenant, job, queue, priority, status, reason, attempt,
-        max_attempts, fence, claimed_by, due_at, fired_at, started_at, :now::bigint, error, payload, result,
+        allowed, fence, claimed_by, due_at, fired_at, started_at, :now::bigint, error, payload, result,
         CASE WHEN status = 'failed' THEN timeout_ms END,
         CASE WHEN status = 'failed' AND schedule_id IS NULL THEN lane END
     FROM ended

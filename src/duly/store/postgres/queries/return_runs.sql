@@ -2,9 +2,11 @@
 -- comparing each with each.
 UPDATE duly_runs AS r
 SET claimed_by = NULL, deadline_at = NULL, due_at = n.due_at, attempt = n.attempt,
-    hold = coalesce(n.hold, r.hold)
-FROM unnest(:id::uuid[], :fence::bigint[], :session::bigint[], :due_at::bigint[], :attempt::int[], :hold::smallint[])
-    AS n (id, fence, session, due_at, attempt, hold)
+    max_attempts = n.max_attempts, hold = coalesce(n.hold, r.hold)
+FROM unnest(
+    :id::uuid[], :fence::bigint[], :session::bigint[], :max_attempts::int[], :due_at::bigint[], :attempt::int[],
+    :hold::smallint[]
+) AS n (id, fence, session, max_attempts, due_at, attempt, hold)
 WHERE r.id = ANY (:id::uuid[])
     AND r.id = n.id AND r.fence = n.fence AND r.claimed_by IS NOT DISTINCT FROM n.session
     AND (r.claimed_by IS NOT NULL OR r.hold = 3)

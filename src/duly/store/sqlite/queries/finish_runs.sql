@@ -1,7 +1,7 @@
 -- Differs from postgres: two statements with the same guard, since SQLite cannot delete inside a CTE.
 -- Nothing changes runs between them: both run in one write transaction, which is alone.
-WITH done (id, fence, session, status, reason, error, result) AS (
-    VALUES (:id, :fence, :session, :status, :reason, :error, :result)
+WITH done (id, fence, session, max_attempts, status, reason, error, result) AS (
+    VALUES (:id, :fence, :session, :max_attempts, :status, :reason, :error, :result)
 )
 INSERT INTO duly_history (
     id, schedule_id, revision, kind, window_at, tenant, job, queue, priority, status, reason, attempt, max_attempts,
@@ -10,7 +10,7 @@ INSERT INTO duly_history (
 )
 SELECT
     r.id, r.schedule_id, r.revision, r.kind, r.window_at, r.tenant, r.job, r.queue, r.priority, done.status,
-    done.reason, r.attempt, r.max_attempts, r.fence, r.claimed_by, r.due_at, r.fired_at, r.started_at, :now,
+    done.reason, r.attempt, done.max_attempts, r.fence, r.claimed_by, r.due_at, r.fired_at, r.started_at, :now,
     done.error, r.payload, done.result, CASE WHEN done.status = 'failed' THEN r.timeout_ms END,
     CASE WHEN done.status = 'failed' AND r.schedule_id IS NULL THEN r.lane END
 FROM done CROSS JOIN duly_runs AS r
