@@ -74,6 +74,7 @@ ANSWERS: Mapping[str, Any] = {
                 "attemptNumber": 1,
                 "maxAttempts": 3,
                 "timeoutSeconds": 3600.0,
+                "leftToJob": ["retry", "timeout"],
                 "kind": "direct",
                 "queue": "default",
                 "scheduleId": None,
