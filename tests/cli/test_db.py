@@ -2,12 +2,13 @@
 
 import json
 from pathlib import Path
+from uuid import UUID
 
 import apsw
-import psycopg
 import pytest
 
-from duly.app.stores import schema_texts
+from duly.store.postgres.texts import load_migrations as postgres_migrations
+from duly.store.sqlite.migrating import load_migrations as sqlite_migrations
 from tests.cli.conftest import Duly, execute
 
 
@@ -38,17 +39,37 @@ def test_a_password_is_never_printed(duly: Duly, fresh_postgres: str) -> None:
         assert "hush" not in done.output, arguments
 
 
-@pytest.mark.parametrize("dialect", ["sqlite", "postgres"])
-def test_sql_prints_what_the_database_would_be_given(duly: Duly, dialect: str, fresh_postgres: str) -> None:
-    text = duly("db", "sql", "--dialect", dialect).stdout
-    if dialect == "sqlite":
-        connection = apsw.Connection(":memory:")
-        connection.execute(text)
-        assert connection.execute("SELECT count(*) FROM duly_schedules").fetchall() == [(0,)]
+def test_what_sql_prints_makes_a_database_that_works(on_store: Duly, store_url: str) -> None:
+    execute(store_url, on_store("db", "sql").stdout)
+    told = json.loads(on_store("db", "status", "-o", "json").stdout)
+    assert (told["schema"], told["pending"]) == (told["newestSchema"], 0)
+    assert "is up to date" in on_store("db", "migrate").stderr
+    assert on_store("schedule", "create", "k", "--every", "1h", "--job", "j").exit_code == 0
+
+
+def test_what_sql_prints_since_a_schema_upgrades_a_database_that_has_it(on_store: Duly, store_url: str) -> None:
+    if store_url.startswith("sqlite"):
+        steps = sqlite_migrations()
+        record = "INSERT INTO duly_meta (store_id, epoch, schema) VALUES ('x', 1, 10);"
     else:
-        with psycopg.connect(fresh_postgres) as postgres:
-            postgres.execute(text.encode())
-            assert postgres.execute("SELECT count(*) FROM duly_schedules").fetchall() == [(0,)]
+        steps = {number: step.decode() for number, step in postgres_migrations().items()}
+        record = "UPDATE duly_meta SET schema = 10;"
+    execute(store_url, "\n".join(step for number, step in steps.items() if number <= 10) + record)
+    assert json.loads(on_store("db", "status", "-o", "json").stdout)["schema"] == 10
+    execute(store_url, on_store("db", "sql", "--since", "10").stdout)
+    assert "is up to date" in on_store("db", "migrate").stderr
+    assert on_store("schedule", "create", "k", "--every", "1h", "--job", "j").exit_code == 0
+
+
+def test_one_text_sets_up_many_databases_each_with_an_id_of_its_own(duly: Duly, tmp_path: Path) -> None:
+    text = duly("db", "sql", "--dialect", "sqlite").stdout
+    ids = set()
+    for name in ("a.db", "b.db"):
+        connection = apsw.Connection(str(tmp_path / name))
+        connection.execute(text)
+        ids.add(connection.execute("SELECT store_id FROM duly_meta").fetchall()[0][0])
+        connection.close()
+    assert len({UUID(str(one)) for one in ids}) == 2
 
 
 def test_sql_since_the_newest_schema_is_nothing(duly: Duly) -> None:
@@ -62,7 +83,7 @@ def test_a_database_is_not_looked_for_on_a_server(duly: Duly) -> None:
 
 
 def test_an_older_schema_of_a_server_is_upgraded_when_asked_to(duly: Duly, fresh_postgres: str) -> None:
-    execute(fresh_postgres, schema_texts("postgres")[1])
+    execute(fresh_postgres, postgres_migrations()[1].decode())
     on = ("--database-url", fresh_postgres)
     assert "behind" in duly("db", "status", *on).stdout
     refused = duly("schedule", "list", *on)

@@ -126,15 +126,15 @@ def _inspecting(url: str) -> tuple[ModuleType, str]:
     raise _unknown(url)
 
 
-def schema_texts(dialect: str) -> dict[int, str]:
-    """The numbered steps of a dialect's schema, as its files have them."""
+def upgrade_text(dialect: str, since: int) -> str:
+    """The text of one transaction that brings a database of this dialect from schema ``since`` to the newest."""
     if dialect == "sqlite":
-        from duly.store.sqlite.migrating import load_migrations
+        from duly.store.sqlite import migrating as on_file
 
-        return load_migrations()
-    from duly.store.postgres.texts import load_migrations as load_steps
+        return on_file.upgrade_text(since)
+    from duly.store.postgres import migrating as on_server
 
-    return {number: text.decode() for number, text in load_steps().items()}
+    return on_server.upgrade_text(since)
 
 
 def _unknown(url: str) -> ConfigurationError:

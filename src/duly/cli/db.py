@@ -71,18 +71,17 @@ def status() -> None:
 
 @command.command()
 @click.option("--dialect", type=click.Choice(["sqlite", "postgres"]), help="That of the database in use unless said.")
-@click.option("--since", type=click.IntRange(0), default=0, metavar="N", help="Only the steps after this schema.")
+@click.option(
+    "--since", type=click.IntRange(0), default=0, metavar="N", help="What a database at this schema still needs."
+)
 @common_options
 def sql(dialect: str | None, since: int) -> None:
-    """Print the statements that make the schema, for whoever must run or read them by hand."""
-    from duly.app.stores import schema_texts
+    """Print what makes or upgrades the schema, as one transaction, for whoever must run or read it by hand."""
+    from duly.app.stores import upgrade_text
 
     if dialect is None:
         dialect = "sqlite" if database_url().startswith("sqlite:") else "postgres"
-    for number, text in schema_texts(dialect).items():
-        if number > since:
-            click.echo(f"-- duly, {dialect}, schema {number}")
-            click.echo(text.rstrip() + "\n")
+    click.echo(upgrade_text(dialect, since), nl=False)
 
 
 @command.command()

@@ -5,10 +5,14 @@ All of it happens under an advisory lock that ends with its transaction, so any 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from duly.core.errors import ConfigurationError, SchemaMismatch, StoreUnavailable
-from duly.store.postgres.connections import Connection
 from duly.store.postgres.limits import Limits
 from duly.store.postgres.texts import fill_in, load_migrations, load_transactions
+
+if TYPE_CHECKING:  # the text of an upgrade is printed without psycopg, too
+    from duly.store.postgres.connections import Connection
 
 OLDEST_SERVER = 130000
 
@@ -31,6 +35,18 @@ def prepare_schema(connection: Connection, limits: Limits, *, migrate: bool) -> 
         connection.execute(step, prepare=False)
         connection.execute(fill_in(texts["record_schema"], {"schema": number}).encode(), prepare=False)
     connection.execute("COMMIT", prepare=False)
+
+
+def upgrade_text(since: int) -> str:
+    """What `prepare_schema` does to a database at schema ``since`` (0: an empty one), as text; nothing if it is newest."""
+    steps = {number: step.decode() for number, step in load_migrations().items() if number > since}
+    if not steps:
+        return ""
+    texts = load_transactions()
+    begun = fill_in(texts["begin_migration"], {"statement": round(Limits().migration * 1000)})
+    made = "\n\n".join(f"-- duly, postgres, schema {number}\n{step.strip()}" for number, step in steps.items())
+    recorded = fill_in(texts["record_schema"], {"schema": max(steps)})
+    return f"{begun};\n\n{made}\n\n{recorded};\nCOMMIT;\n"
 
 
 def found_schema(connection: Connection) -> int:

@@ -20,6 +20,11 @@ from duly.runtime.clock import Clock
 _TABLES = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND lower(name) GLOB 'duly_*' ORDER BY name"
 _COLUMNS = "SELECT name FROM pragma_table_info(?) ORDER BY cid"
 _FIRST = "INSERT INTO duly_meta (store_id, epoch, schema) VALUES (?, 1, ?)"
+_NEXT = "UPDATE duly_meta SET schema = ?"
+_DRAWN_ID = (
+    "lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-a'"
+    " || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))"
+)
 _SECRETS = "UPDATE duly_secrets SET value = lower(hex(randomblob(32)))"  # as the script makes them
 _ADVICE = "use another database file, or rename those tables"
 _copying = Lock()
@@ -31,6 +36,19 @@ def load_migrations() -> dict[int, str]:
     folder = files("duly.store.sqlite") / "schema"
     scripts = {int(file.name[:4]): file.read_text("utf-8") for file in folder.iterdir() if file.name.endswith(".sql")}
     return dict(sorted(scripts.items()))
+
+
+def upgrade_text(since: int) -> str:
+    """What `migrate` does to a database at schema ``since`` (0: an empty one), as text; nothing if it is the newest.
+
+    The text draws the store's id where it is run: one file may set up many databases.
+    """
+    steps = {number: script for number, script in load_migrations().items() if number > since}
+    if not steps:
+        return ""
+    recorded = (_NEXT if since else _FIRST.replace("?", _DRAWN_ID, 1)).replace("?", str(max(steps)))
+    made = "\n\n".join(f"-- duly, sqlite, schema {number}\n{script.strip()}" for number, script in steps.items())
+    return f"BEGIN IMMEDIATE;\n\n{made}\n\n{recorded};\nCOMMIT;\n"
 
 
 def migrate(connection: apsw.Connection, path: str, clock: Clock, chance: Chance) -> None:
@@ -52,7 +70,7 @@ def migrate(connection: apsw.Connection, path: str, clock: Clock, chance: Chance
         if version == 0:
             connection.execute(_FIRST, (chance.id(clock), newest))
         else:
-            connection.execute("UPDATE duly_meta SET schema = ?", (newest,))
+            connection.execute(_NEXT, (newest,))
 
 
 def schema_version(connection: apsw.Connection, path: str) -> int:
