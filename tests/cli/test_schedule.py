@@ -183,6 +183,30 @@ def test_pause_and_resume(anywhere: Duly) -> None:
     assert (resumed["enabled"], resumed["pausedReason"]) == (True, None)
 
 
+@pytest.mark.parametrize("action", ["pause", "resume", "trigger", "cancel"])
+def test_several_are_one_document_and_an_unknown_one_does_not_stop_the_others(anywhere: Duly, action: str) -> None:
+    for key in "ab":
+        anywhere("schedule", "create", key, "--every", "1h", "--job", "j")
+    yes = {"cancel": ["--yes"], "trigger": ["--force"]}.get(action, [])
+    done = anywhere("schedule", action, "a", "missing", "gone", "b", "-o", "json", *yes)
+    told = json.loads(done.stdout)
+    assert (len(told["items"]), told["nextCursor"], done.exit_code) == (2, None, 3)
+    assert "missing" in done.stderr
+    assert "gone" in done.stderr
+    many = anywhere("schedule", action, "a", "b", "-o", "yaml", *yes)
+    assert (many.exit_code, many.stdout.partition("\n")[0]) == (0, "items:")
+    one = anywhere("schedule", action, "a", "-o", "json", *yes)
+    assert "items" not in json.loads(one.stdout)
+
+
+def test_deleting_several_goes_on_after_an_unknown_one(anywhere: Duly) -> None:
+    for key in "ab":
+        anywhere("schedule", "create", key, "--every", "1h", "--job", "j")
+    done = anywhere("schedule", "delete", "a", "missing", "b", "--yes")
+    assert (done.exit_code, "missing" in done.stderr) == (3, True)
+    assert answer(anywhere("schedule", "list", "-o", "json"))["items"] == []
+
+
 def test_trigger_makes_a_run_that_the_run_commands_show(anywhere: Duly) -> None:
     anywhere(*NIGHTLY)
     run_id = anywhere("schedule", "trigger", "nightly", "--payload", '{"by": "hand"}', "-o", "name").stdout.strip()

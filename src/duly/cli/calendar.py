@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from .backend import Answer, backend, take
+from .each import say_each
 from .failing import Refused
 from .flags import read_body
 from .grouping import Group
@@ -96,12 +97,15 @@ def set_(
 def delete(names: tuple[str, ...], tenant: str | None, yes: bool) -> None:
     """Remove calendars that no schedule names any more."""
     confirm(f"Delete calendar {', '.join(names)}?", yes=yes)
-    out, query = printer(), _query(tenant)
+    query = _query(tenant)
     with backend() as reach:
-        for name in names:
+
+        def act(name: str) -> str:
             reach.get_calendar(name, query)  # a person who mistypes is told, although the API takes it for done
             reach.delete_calendar(name, query)
-            out.say(f"deleted calendar {name}")
+            return f"deleted calendar {name}"
+
+        say_each(names, act)
 
 
 def _query(tenant: str | None) -> dict[str, str]:

@@ -10,6 +10,7 @@ import click
 from duly.core.ids import is_id
 
 from .backend import Answer, Backend, Body, backend
+from .each import show_each
 from .failing import CONFLICT, NOT_FOUND, Refused
 from .inputs import confirm, read_json
 from .options import common_options, output_options
@@ -68,9 +69,12 @@ def redrive(
         _many(lambda reach: reach.redrive_dead, flags, {"force": force}, "redrove")
         return
     with backend() as reach:
-        for ref in refs:
+
+        def act(ref: str) -> tuple[Answer, str]:
             run = reach.redrive_run(ref, body)
-            show_run(run, f"redriven as run {run['id']}" if run["redriveOf"] else f"redriven: run {run['id']}")
+            return run, f"redriven as run {run['id']}" if run["redriveOf"] else f"redriven: run {run['id']}"
+
+        show_each(refs, act, show_run)
 
 
 @click.command()

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from .backend import Answer, backend
+from .each import say_each
 from .grouping import Group
 from .inputs import confirm, later, length_of
 from .options import common_options, output_options
@@ -117,11 +118,13 @@ def rotate(id: str, keep: str, expires: str | None) -> None:
 def revoke(ids: tuple[str, ...], yes: bool) -> None:
     """End keys at once. Whoever still sends one is refused from now on."""
     confirm(f"Revoke key {', '.join(ids)}?", yes=yes)
-    out = printer()
     with backend() as reach:
-        for id in ids:
+
+        def act(id: str) -> str:
             reach.revoke_key(id)
-            out.say(f"revoked key {id}")
+            return f"revoked key {id}"
+
+        say_each(ids, act)
 
 
 def _show_made(made: Answer) -> None:

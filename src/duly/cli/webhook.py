@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from .backend import Answer, backend, take
+from .each import say_each
 from .grouping import Group
 from .inputs import confirm
 from .options import common_options, output_options
@@ -145,11 +146,13 @@ def test(id: str) -> None:
 def delete(ids: tuple[str, ...], yes: bool) -> None:
     """End webhooks; what was to be told already is not sent."""
     confirm(f"Delete webhook {', '.join(ids)}?", yes=yes)
-    out = printer()
     with backend() as reach:
-        for id in ids:
+
+        def act(id: str) -> str:
             reach.delete_webhook(id)
-            out.say(f"deleted webhook {id}")
+            return f"deleted webhook {id}"
+
+        say_each(ids, act)
 
 
 def _show_secret(made: Answer) -> None:

@@ -6,12 +6,12 @@ from typing import Any
 
 import click
 
-from duly.cli.backend import backend
+from duly.cli.backend import Answer, backend
+from duly.cli.each import say_each, show_each
 from duly.cli.failing import Refused
 from duly.cli.flags import named_as
 from duly.cli.inputs import confirm, later, read_json
 from duly.cli.options import common_options, output_options
-from duly.cli.printing import printer
 from duly.cli.runs import show_run
 
 from .many import change_many, is_named, which
@@ -48,9 +48,12 @@ def pause(
         change_many("pause", flags, options, everything=everything, yes=yes)
         return
     with named_as(until="--until", reason="--reason"), backend() as reach:
-        for ref in refs:
+
+        def act(ref: str) -> tuple[Answer, str]:
             paused = reach.pause_schedule(ref, reason=reason, until=until)
-            show_schedule(paused, f"paused schedule {paused['key']}")
+            return paused, f"paused schedule {paused['key']}"
+
+        show_each(refs, act, show_schedule)
 
 
 @click.command()
@@ -77,9 +80,12 @@ def resume(
     if reason is not None:
         raise Refused("--reason narrows --all-matching; a schedule that is named is resumed whatever it was paused for")
     with backend() as reach:
-        for ref in refs:
+
+        def act(ref: str) -> tuple[Answer, str]:
             resumed = reach.resume_schedule(ref, catch_up=catch_up)
-            show_schedule(resumed, f"resumed schedule {resumed['key']}")
+            return resumed, f"resumed schedule {resumed['key']}"
+
+        show_each(refs, act, show_schedule)
 
 
 @click.command()
@@ -106,9 +112,12 @@ def trigger(
         return
     body = {"force": force} | ({} if payload is None else {"payload": read_json("--payload", payload)})
     with named_as(payload="--payload"), backend() as reach:
-        for ref in refs:
+
+        def act(ref: str) -> tuple[Answer, str]:
             run = reach.trigger_schedule(ref, body)
-            show_run(run, f"triggered run {run['id']}")
+            return run, f"triggered run {run['id']}"
+
+        show_each(refs, act, show_run)
 
 
 @click.command()
@@ -126,9 +135,12 @@ def cancel(refs: tuple[str, ...], matching: bool, everything: bool, yes: bool, *
         return
     confirm(f"Cancel schedule {', '.join(refs)} for good?", yes=yes)
     with backend() as reach:
-        for ref in refs:
+
+        def act(ref: str) -> tuple[Answer, str]:
             cancelled = reach.cancel_schedule(ref)
-            show_schedule(cancelled, f"cancelled schedule {cancelled['key']}")
+            return cancelled, f"cancelled schedule {cancelled['key']}"
+
+        show_each(refs, act, show_schedule)
 
 
 @click.command()
@@ -154,14 +166,15 @@ def delete(
         change_many("delete", flags, {"cancelRunning": cancel_running}, everything=everything, yes=yes)
         return
     confirm(f"{'Purge' if purge else 'Delete'} schedule {', '.join(refs)}?", yes=yes)
-    out = printer()
     with backend() as reach:
-        for ref in refs:
+
+        def act(ref: str) -> str:
             # A person who names what is gone is told, though the API is fine with it; the trail knows deleted ones too.
             found = reach.list_changes(ref, {"limit": "1"}) if purge else reach.get_schedule(ref)
             left = reach.delete_schedule(ref if purge else found["id"], cancel_running=cancel_running, purge=purge)
             name = ref if purge else found["key"]
-            words = f"{'purged' if purge else 'deleted'} schedule {name}"
             if left is not None:
-                words = f"deleted schedule {name}; its runs go when none is open: `duly operation get {left['id']}`"
-            out.say(words)
+                return f"deleted schedule {name}; its runs go when none is open: `duly operation get {left['id']}`"
+            return f"{'purged' if purge else 'deleted'} schedule {name}"
+
+        say_each(refs, act)

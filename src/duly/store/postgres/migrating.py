@@ -38,7 +38,7 @@ def prepare_schema(connection: Connection, limits: Limits, *, migrate: bool) -> 
 
 
 def upgrade_text(since: int) -> str:
-    """What `prepare_schema` does to a database at schema ``since`` (0: an empty one), as text; nothing if it is newest."""
+    """What `prepare_schema` does to a database at schema ``since`` (0: empty), as text; nothing if it is the newest."""
     steps = {number: step.decode() for number, step in load_migrations().items() if number > since}
     if not steps:
         return ""
