@@ -124,6 +124,36 @@ def test_config_check_says_whether_the_settings_can_be_used(duly: Duly, tmp_path
     assert "laese" in bad.stderr
 
 
+DECLARED = "[[schedules]]\nkey = 'k'\nevery = '1h'\n"
+UNSERVABLE = {
+    DECLARED + "job = 'j'\noverlap = 'foo'": "duly.toml: [[schedules]] 'k': overlap is 'foo'; expected ",
+    DECLARED: "duly.toml: [[schedules]] 'k': the target is missing; expected exactly one of job, workflow,",
+    DECLARED.replace("'k'", "'bad key'")
+    + "job = 'j'": "duly.toml: [[schedules]] 'bad key': schedule key is 'bad key'; ",
+    DECLARED + "job = 'j'\njobType = 'j'": "duly.toml: [[schedules]] 'k': jobType is unknown; did you mean job?",
+    "[targets.x]\nurl = 'foo://'": "duly.toml: target 'x': url begins with foo://; expected one of ",
+    "[targets.x]\nurl = 'redis://h/0?strem=x'": "duly.toml: target 'x': ",
+    "[targets.'Bad Name']\nurl = 'redis://h/0'": "duly.toml: target name is 'Bad Name'; expected ",
+}
+
+
+@pytest.mark.parametrize("text, said", UNSERVABLE.items())
+def test_config_check_refuses_what_serve_refuses_in_the_same_words(
+    duly: Duly, tmp_path: Path, text: str, said: str
+) -> None:
+    (tmp_path / "duly.toml").write_text(text, "utf-8")
+    for command in (["config", "check"], ["serve", "--roles", "scheduler,worker"]):
+        done = duly(*command)
+        assert done.stderr.partition("\n")[0].startswith(f"duly: {said}"), command
+        assert done.exit_code == 78
+
+
+def test_config_check_opens_nothing(duly: Duly, tmp_path: Path) -> None:
+    (tmp_path / "duly.toml").write_text(DECLARED + "job = 'j'\n[targets.x]\nurl = 'redis://127.0.0.1:1/0'", "utf-8")
+    assert duly("config", "check").exit_code == 0
+    assert not (tmp_path / "duly.db").exists()
+
+
 def test_config_show_says_where_each_value_came_from(duly: Duly) -> None:
     env = {"DULY_POLL": "2", "DULY_DATABASE_URL": "postgresql://me:hush@db/x", "DULY_API_KEY": "duly_live_hush"}
     done = duly("config", "show", "-o", "json", env=env)

@@ -1,15 +1,19 @@
 """Configuration: who wins, where a value came from, and what is said about a wrong one."""
 
 from collections.abc import Mapping
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from duly import Cron, Every, Retry
+from duly.app.words import SCHEDULE_WORDS
 from duly.config import Loaded, debugging, load, wants_colour
+from duly.config.declared import WORDS
 from duly.core.errors import ConfigurationError, ValidationFailed
 from duly.core.outside import Grant
+from duly.core.timing.friendly import timing_from
 
 
 class Place:
@@ -135,6 +139,27 @@ WRONG = {
     ),
     "[[schedules]]\nkey = 'x'": "duly.toml: [[schedules]] 'x': none was given; expected exactly one of cron, every,",
     "[[schedules]]\nkey = 'x'\ncron = '99 * * * *'": "duly.toml: [[schedules]] 'x': ",
+    "[[schedules]]\nkey = 'x'\ncronExpression = '* * * * *'": (
+        "duly.toml: [[schedules]] 'x': cronExpression is unknown; did you mean cron?"
+    ),
+    "[[schedules]]\nkey = 'x'\nevery = '5s'\njobType = 'j'": (
+        "duly.toml: [[schedules]] 'x': jobType is unknown; did you mean job?"
+    ),
+    "[[schedules]]\nkey = 'x'\nevery = '5s'\nmaxQueued = 3": (
+        "duly.toml: [[schedules]] 'x': maxQueued is unknown; did you mean max_queued?"
+    ),
+    "[[schedules]]\nkey = 'x'\nevery = '5s'\novrlap = 'skip'": (
+        "duly.toml: [[schedules]] 'x': ovrlap is unknown; did you mean overlap?"
+    ),
+    "[[schedules]]\nkey = 'x'\nevery = '5s'\nzzz = 1": (
+        "duly.toml: [[schedules]] 'x': zzz is unknown; expected some of after_completion, anchor, "
+    ),
+    "[[schedules]]\nkey = 'x'\nevery = '5s'\nretry = { max = 0 }": (
+        "duly.toml: [[schedules]] 'x': retry.max is unknown; expected some of backoff, delay, "
+    ),
+    "[[schedules]]\nkey = 'x'\nevery = '5s'\ncatch_up = { polcy = 'all' }": (
+        "duly.toml: [[schedules]] 'x': catch_up.polcy is unknown; did you mean catch_up.policy?"
+    ),
     "[[schedules]]\nkey = 'x'\nevery = '5s'\n[[schedules]]\nkey = 'x'\nevery = '6s'": (
         "duly.toml: [[schedules]] 'x' is declared twice; give one of them another key"
     ),
@@ -248,6 +273,10 @@ def test_declared_schedules_become_the_arguments_of_create(place: Place) -> None
         "retry": Retry(max_attempts=5),
     }
     assert often == {"key": "often", "timing": Every(milliseconds=100, minimum_ms=100), "job": "tick", "tags": ["a"]}
+
+
+def test_a_file_knows_every_word_of_create() -> None:
+    assert WORDS - set(signature(timing_from).parameters) == (SCHEDULE_WORDS - {"timing"}) | {"sync"}
 
 
 def test_of_two_files_with_one_key_the_stronger_holds(place: Place) -> None:

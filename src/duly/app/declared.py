@@ -34,6 +34,7 @@ from duly.store.values import NewSchedule, Put
 from .building import Builder
 from .checking import check_words
 from .editing import Replacement, followed
+from .placing import placed
 from .words import SCHEDULE_WORDS
 
 UNNAMED = "default"
@@ -75,9 +76,19 @@ class Declared:
         self._arguments: dict[str, Mapping[str, Any]] = {}
         self._syncs: dict[str, Sync] = {}
         self._dropped: frozenset[str] = frozenset()
+        self._places: dict[str, str] = {}
 
-    def add(self, declared: Mapping[str, Any]) -> None:
-        """Take the arguments of ``create``, and ``sync``; they are checked in full when the app starts."""
+    def add(self, declared: Mapping[str, Any], *, place: str | None = None) -> None:
+        """Take the arguments of ``create``, and ``sync``; they are checked in full when the app starts.
+
+        ``place`` is where they stand, if not in code: whoever must mend them is told of it.
+        """
+        with placed(place):
+            self._add(declared)
+        if place is not None:
+            self._places[declared["key"]] = place
+
+    def _add(self, declared: Mapping[str, Any]) -> None:
         if not isinstance(declared, Mapping):
             raise ConfigurationError(f"a declared schedule is {declared!r}; expected a mapping of create's arguments")
         check_words("a declared schedule", declared, SCHEDULE_WORDS | {"sync"})
@@ -97,26 +108,37 @@ class Declared:
         """Declare what another did."""
         self._arguments |= other._arguments
         self._syncs |= other._syncs
+        self._places |= other._places
 
-    def instead(self, keys: Collection[str], declared: Iterable[Mapping[str, Any]]) -> Declared:
-        """The same without some keys and with what is declared in their place; this one stays as it is."""
+    def build(self) -> list[NewSchedule]:
+        """What the code declares, checked in full and ready to be stored."""
+        made = []
+        for key, arguments in self._arguments.items():
+            with placed(self._places.get(key)):
+                made.append(self._builder.schedule(**arguments, app=self._app))
+        return made
+
+    def instead(self, keys: Collection[str], declared: Iterable[tuple[Mapping[str, Any], str]]) -> Declared:
+        """The same without some keys and with what is declared in their place, and where; this one stays as it is."""
         other = copy(self)
         other._arguments = {key: found for key, found in self._arguments.items() if key not in keys}
         other._syncs = {key: found for key, found in self._syncs.items() if key not in keys}
-        for one in declared:
-            other.add(one)
+        other._places = {key: found for key, found in self._places.items() if key not in keys}
+        for one, place in declared:
+            other.add(one, place=place)
         other._dropped = frozenset(keys) - other._arguments.keys()
         return other
 
     async def sync(self) -> None:
         """Create what is new, update what changed, pause what is gone; ten instances may do this at once."""
-        new = [self._builder.schedule(**arguments, app=self._app) for arguments in self._arguments.values()]
+        new = self.build()
         for item in new:
             item.facts.paused_by, item.facts.pause_reason = (CODE, DISABLED) if item.facts.paused_at else (None, None)
         if new:
             puts = await self._persist(lambda: self._store.put_schedules(new))
             for item, put in zip(new, puts, strict=True):
-                await self._settle(item, put)
+                with placed(self._places.get(item.facts.key)):
+                    await self._settle(item, put)
         if self._named or self._scheduler:
             await self._pause_orphans()
 

@@ -17,6 +17,7 @@ from duly.targets.registering import check_name, check_url, make_target
 from duly.targets.target import Target
 
 from .owning import Owning
+from .placing import placed
 
 Given = str | Target | Mapping[str, Any]
 """A URL, a target that somebody has made, or ``{"url": …, "owners": […], "tenants": […]}``."""
@@ -30,21 +31,28 @@ class Outside:
     def __init__(self, given: Mapping[str, Given] | None) -> None:
         self._given: dict[str, str | Target] = {}
         self._grants: dict[str, Grant] = {}
+        self._places: dict[str, str] = {}
         self.add(given or {})
 
-    def add(self, given: Mapping[str, Given]) -> None:
-        """Take in more of them; those that are known by their name stay as they are."""
+    def add(self, given: Mapping[str, Given], *, place: str | None = None) -> None:
+        """Take in more of them; those that are known by their name stay as they are.
+
+        ``place`` is where they stand, if not in code: whoever must mend one is told of it.
+        """
         if not isinstance(given, Mapping):
             raise ConfigurationError(f'targets is {given!r}; expected {{"name": "redis://host/0"}}')
         for name, target in given.items():
-            check_name(name)
-            place, grant = _read(name, target)
-            if isinstance(place, str):
-                check_url(name, place)
-            elif not callable(getattr(place, "send", None)):
-                raise ConfigurationError(f"target {name!r} is {place!r}; expected a URL, or a Target")
+            with placed(place):
+                where, grant = _check(name, target)
             if name not in self._given:
-                self._given[name], self._grants[name] = place, grant
+                self._given[name], self._grants[name] = where, grant
+                if place is not None:
+                    self._places[name] = place
+
+    def check_all(self) -> None:
+        """Refuse every URL that `open` would refuse; nothing is connected."""
+        for name in self._given:
+            self._make(name)
 
     @property
     def names(self) -> frozenset[str]:
@@ -74,13 +82,29 @@ class Outside:
 
     async def open(self, registry: Registry, stack: AsyncExitStack, around: Surroundings) -> None:
         """Make and open every target, and let the registry know who takes their runs; closed with the stack."""
-        for name, given in self._given.items():
-            target = make_target(name, given) if isinstance(given, str) else given
+        for name in self._given:
+            target = self._make(name)
             stack.push_async_callback(target.close)
             await target.open()
             around.observer.target_opened(name)
             deliverer = Deliverer(target, name, around, grant=self._grants[name])
             registry.put(deliverer.handler(handler_of_target(name)))
+
+    def _make(self, name: str) -> Target:
+        given = self._given[name]
+        with placed(self._places.get(name)):
+            return make_target(name, given) if isinstance(given, str) else given
+
+
+def _check(name: str, target: Given) -> tuple[str | Target, Grant]:
+    """The place and the grant of a target that may be named so, or refuse it."""
+    check_name(name)
+    where, grant = _read(name, target)
+    if isinstance(where, str):
+        check_url(name, where)
+    elif not callable(getattr(where, "send", None)):
+        raise ConfigurationError(f"target {name!r} is {where!r}; expected a URL, or a Target")
+    return where, grant
 
 
 def _read(name: str, given: Given) -> tuple[str | Target, Grant]:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from duly.config import Loaded
 from duly.engine.instance import Instance
 
@@ -15,15 +12,17 @@ SERVER = "duly serve"
 
 def make_app(loaded: Loaded) -> Duly:
     """An app without jobs, as configured: it fires and serves, and works for whoever adds jobs."""
-    app = Duly(
-        loaded.database_url,
-        roles=loaded["roles"],
-        settings=loaded.settings,
-        schedules=loaded.schedules,
-        targets=_targets(loaded),
-    )
+    app = Duly(loaded.database_url, roles=loaded["roles"], settings=loaded.settings)
     app._declared.known_as(SERVER)  # what apps declared on this database are not orphans of ours
+    _configure(app, loaded)
     return app
+
+
+def check(loaded: Loaded) -> None:
+    """Raise what a server with this configuration would refuse at its start; nothing is opened."""
+    app = make_app(loaded)
+    app._outside.check_all()
+    app._declared.build()
 
 
 def prepare(app: Duly, loaded: Loaded) -> Duly:
@@ -34,12 +33,10 @@ def prepare(app: Duly, loaded: Loaded) -> Duly:
     """
     flag = loaded.origins["database.url"].startswith("flag")
     url = app._given_url if app._given_url is not None and not flag else loaded.database_url
-    app._outside.add(_targets(loaded))
     declared = app._declared
     app._assemble(url, app._given_settings or loaded.settings, loaded["roles"])
     app._declared.take_over(declared)
-    for arguments in loaded.schedules:
-        app._declared.add(arguments)
+    _configure(app, loaded)
     return app
 
 
@@ -50,15 +47,18 @@ async def redeclare(app: Duly, before: Loaded, now: Loaded) -> bool:
     """
     if app._instance is None:
         return False
-    declared = app._declared.instead({item["key"] for item in before.schedules}, now.schedules)
+    placed = [(arguments, now.places[arguments["key"]]) for arguments in now.schedules]
+    declared = app._declared.instead({arguments["key"] for arguments in before.schedules}, placed)
     await declared.sync()
     app._declared = declared
     app._life.tell(Instance.many_changed)
     return True
 
 
-def _targets(loaded: Loaded) -> dict[str, Mapping[str, Any]]:
-    return {
-        name: {"url": target.url, "owners": target.grant.owners, "tenants": target.grant.tenants}
-        for name, target in loaded.targets.items()
-    }
+def _configure(app: Duly, loaded: Loaded) -> None:
+    """Give an app the targets and schedules of the configuration; what is wrong with one says where it stands."""
+    for name, target in loaded.targets.items():
+        given = {"url": target.url, "owners": target.grant.owners, "tenants": target.grant.tenants}
+        app._outside.add({name: given}, place=target.origin)
+    for arguments in loaded.schedules:
+        app._declared.add(arguments, place=loaded.places[arguments["key"]])

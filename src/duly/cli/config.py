@@ -22,12 +22,15 @@ def command() -> None:
 @common_options
 @click.pass_context
 def check(ctx: click.Context) -> None:
-    """Say whether the settings can be used, and read nothing but them. Exit code 78 if not.
+    """Say whether a server could start with these settings, schedules and targets; open nothing. Exit code 78 if not.
 
     \b
     duly config check --config /etc/duly/config.toml
     """
+    from duly.app.serving import check as check_serving
+
     loaded = load_config(choices_of(ctx))
+    check_serving(loaded)
     out = printer()
     for warning in loaded.warnings:
         out.say(f"warning: {warning}")

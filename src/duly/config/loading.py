@@ -9,7 +9,7 @@ from typing import Any
 
 from duly.core.errors import ConfigurationError, DulyError, ValidationFailed
 
-from .declared import read_schedules
+from .declared import place_of, read_schedules
 from .masking import mask, mask_url
 from .options import OPTIONS, Option, Refused
 from .settings import Settings
@@ -33,7 +33,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """Every value with its origin. ``schedules`` are the arguments of ``Duly(schedules=…)``.
+    """Every value with its origin. ``schedules`` are the arguments of ``Duly(schedules=…)``, ``places`` where each is.
 
     ``warnings`` are lines for a person: nothing was refused, but somebody may have meant something else.
     """
@@ -42,6 +42,7 @@ class Loaded:
     origins: Mapping[str, str]
     settings: Settings
     schedules: tuple[Mapping[str, Any], ...]
+    places: Mapping[str, str]
     targets: Mapping[str, Sourced]
     files: tuple[str, ...]
     warnings: tuple[str, ...]
@@ -92,13 +93,15 @@ def load(
     for path, option in OPTIONS.items():
         values[path], origins[path] = _find(option, flags or {}, found, files)
     settings = _settings(values, origins)
-    schedules = [item for file in files for item in read_schedules(file, settings.min_interval_ms)]
+    schedules = [(item, file) for file in files for item in read_schedules(file, settings.min_interval_ms)]
+    strongest = {item["key"]: (item, place_of(file, item["key"])) for item, file in reversed(schedules)}
     return Loaded(
         values=values,
         targets=read_targets(found, files),
         origins=origins,
         settings=settings,
-        schedules=tuple({item["key"]: item for item in reversed(schedules)}.values())[::-1],
+        schedules=tuple(item for item, _ in strongest.values())[::-1],
+        places={key: place for key, (_, place) in strongest.items()},
         files=tuple(file.name for file in files),
         warnings=tuple(_strange_variables(found)),
     )
