@@ -10,6 +10,7 @@ import pytest
 import duly as library
 from duly.store.sqlite.inspecting import inspect
 from tests.cli.conftest import Duly, execute
+from tests.serve.serving import Served
 
 
 def findings(on_store: Duly) -> dict[tuple[str, str], str]:
@@ -113,6 +114,42 @@ def test_an_unreachable_server_is_a_finding(duly: Duly) -> None:
     done = duly("doctor", "--server", "http://127.0.0.1:1")
     assert done.exit_code == 1
     assert "no answer from http://127.0.0.1:1" in done.stdout
+
+
+def server_findings(duly: Duly, url: str, *flags: str) -> dict[tuple[str, str], str]:
+    told = json.loads(duly("doctor", "--server", url, "-o", "json", *flags).stdout)["findings"]
+    return {(found["level"], found["subject"]): found["text"] for found in told}
+
+
+@pytest.mark.processes
+def test_a_server_whose_schedules_nobody_fires_is_no_all_clear(duly: Duly, tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path / 'duly.db'}"
+
+    def key(scope: str) -> str:
+        made = duly("key", "create", "--name", scope, "--scopes", scope, "--database-url", store, "-o", "name")
+        return made.stdout.strip()
+
+    admin, reader = key("admin"), key("read")
+    server = Served(tmp_path, command="api").ready()
+    try:
+        sound = server_findings(duly, server.url, "--token", admin)
+        duly("schedule", "create", "k", "--every", "1h", "--job", "j", "--database-url", store)
+        execute(store, "UPDATE duly_cursors SET fire_at = fire_at - 7200000")
+        overdue = server_findings(duly, server.url, "--token", admin)
+        asked = server_findings(duly, server.url, "--token", reader)
+    finally:
+        server.close()
+    assert ("ok", "schedules") in sound
+    assert "none of them is a worker: nothing runs" in sound["warn", "instances"]
+    assert not any(subject == "runs" for _, subject in sound)
+    assert overdue["fail", "schedules"].startswith("overdue: the oldest fire was due ")
+    assert asked["warn", "instances"] == "this key may not ask who is alive and what waits: neither was looked at"
+
+
+def test_while_no_worker_lives_nothing_is_said_of_jobs_that_none_knows(on_store: Duly) -> None:
+    on_store("schedule", "create", "k", "--every", "1h", "--job", "j")
+    on_store("schedule", "trigger", "k")
+    assert not any(subject == "runs" for _, subject in findings(on_store))
 
 
 def test_a_damaged_file_is_told_what_to_do_with(duly: Duly, tmp_path: Path) -> None:

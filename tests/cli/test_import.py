@@ -40,6 +40,20 @@ def test_what_cannot_be_carried_over_stops_the_import_unless_the_rest_is_wanted(
     assert [one["enabled"] for one in listed] == [False, False]
 
 
+def test_a_zone_that_is_none_is_refused_before_anything_is_read(duly: Duly) -> None:
+    done = duly("import", "crontab", "-", "--timezone", "EST", "--allow-partial", input="0 2 * * * /bin/true\n")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith("duly: --timezone is 'EST'; expected 'UTC' or an IANA name")
+
+
+def test_the_zone_of_the_machine_is_told_only_where_it_counts(duly: Duly, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("duly.cli.importing.loading.local_zone", lambda: "Etc/UTC")
+    words = "times are those of Etc/UTC"
+    covered = duly("import", "crontab", "-", "--dry-run", input="CRON_TZ=Europe/Berlin\n0 2 * * * /bin/true\n")
+    assert (covered.exit_code, words in covered.stderr) == (0, False)
+    assert words in duly("import", "crontab", "-", "--dry-run", input="0 2 * * * /bin/true\n").stderr
+
+
 def test_a_dry_run_needs_no_store_and_makes_none(duly: Duly) -> None:
     shown = duly("import", "crontab", "-", "-z", "UTC", "--dry-run", input=GOOD)
     assert shown.exit_code == 0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from duly.app.stores import inspect_store, open_store
 from duly.config import Loaded
 from duly.config.masking import mask_url
-from duly.core.errors import ConfigurationError, DulyError
+from duly.core.errors import ConfigurationError, DulyError, NotAuthorised
 from duly.core.timing import tz_version
 from duly.core.version import VERSION
 from duly.runtime.clock import SystemClock
@@ -17,9 +17,10 @@ from duly.store.inspection import Finding, Inspection
 from duly.store.methods.surveying import Survey, survey
 from duly.store.rights import RightsMissing
 
-from .times import in_words, relative
+from .times import in_words, instant_ms, relative, system_now
 
 if TYPE_CHECKING:
+    from duly.client import Client
     from duly.store.values import Instance
 
 SKEW_MS = 2000
@@ -70,7 +71,7 @@ def check_store(
 
 
 def check_server(url: str, key: str | None) -> Iterator[Finding]:
-    """A server: whether it answers, is ready, and takes the key."""
+    """A server: whether it answers, is ready, and takes the key; and how those who share its store fare."""
     from duly.client import Client
 
     try:
@@ -85,10 +86,39 @@ def check_server(url: str, key: str | None) -> Iterator[Finding]:
                 yield Finding("warn", "firing", paused_words(state["by"], state["reason"]), how_to_resume(restored))
             else:
                 yield Finding("ok", "firing", "on")
+                yield from _late(client)
+            yield from _fleet(client)
     except DulyError as error:
         yield Finding(
             "fail", "server", error.message, "`duly doctor` beside the server itself, on its store, sees more"
         )
+
+
+def _late(client: Client) -> Iterator[Finding]:
+    """Whether a schedule that the key may see should have fired and did not."""
+    late = client.schedules.late(limit=1)["items"]
+    if late and late[0]["health"] == "overdue":
+        yield _overdue(relative(instant_ms(late[0]["fireAt"]), system_now()))
+    else:
+        yield Finding("ok", "schedules", "none that the server shows us is overdue")
+
+
+def _fleet(client: Client) -> Iterator[Finding]:
+    """Who is alive, and what they left undone; only some keys may ask for that."""
+    try:
+        alive, stats = client.server.instances()["items"], client.schedules.stats()
+    except NotAuthorised:
+        words = "this key may not ask who is alive and what waits: neither was looked at"
+        yield Finding("warn", "instances", words, "a key with the scope admin may; so may `duly doctor` on the store")
+        return
+    yield from _alive([(one["name"], one["roles"]) for one in alive])
+    if stats["unknownJob"]:
+        words = f"{stats['unknownJob']} of jobs that no live worker knows wait"
+        yield Finding("warn", "runs", words, "start a worker whose app has those jobs, or cancel them")
+    elif any("worker" in one["roles"] for one in alive):
+        yield _all_known()
+    if stats["dead"]:
+        yield _dead(stats["dead"])
 
 
 def _schema(found: Inspection) -> Iterator[Finding]:
@@ -129,17 +159,22 @@ def _clock(found: Inspection, seen: Survey, mine: int) -> Iterator[Finding]:
         yield Finding("ok", "clock", f"{skew} ms from the store's")
 
 
-def _instances(seen: Survey) -> Iterator[Finding]:
-    roles = {role for instance in seen.instances for role in instance.roles}
-    if not seen.instances:
+def _alive(instances: Sequence[tuple[str, Sequence[str]]]) -> Iterator[Finding]:
+    """The processes that are alive, by name and roles, and the roles that nobody has."""
+    roles = {role for _, has in instances for role in has}
+    if not instances:
         yield Finding("warn", "instances", "none is alive: nothing fires and nothing runs", "start one: duly serve")
         return
-    names = ", ".join(f"{instance.name} ({'+'.join(instance.roles)})" for instance in seen.instances[:5])
-    more = f" and {len(seen.instances) - 5} more" if len(seen.instances) > 5 else ""
-    yield Finding("ok", "instances", f"{len(seen.instances)} alive: {names}{more}")
+    names = ", ".join(f"{name} ({'+'.join(has)})" for name, has in instances[:5])
+    more = f" and {len(instances) - 5} more" if len(instances) > 5 else ""
+    yield Finding("ok", "instances", f"{len(instances)} alive: {names}{more}")
     for role, loss in (("scheduler", "nothing fires"), ("worker", "nothing runs")):
         if role not in roles:
             yield Finding("warn", "instances", f"none of them is a {role}: {loss}", f"start one: duly {role}")
+
+
+def _instances(seen: Survey) -> Iterator[Finding]:
+    yield from _alive([(instance.name, instance.roles) for instance in seen.instances])
     yield from _skewed(seen.instances)
     yield from _leader(seen)
     yield from _differences(seen.instances)
@@ -228,16 +263,30 @@ def _work(seen: Survey, grace_ms: int) -> Iterator[Finding]:
     if seen.firing.paused:
         pass  # said already: what is due waits for the switch
     elif owed is not None and owed < seen.now - grace_ms:
-        advice = "is a scheduler alive, and can it write? its log says what it does"
-        yield Finding("fail", "schedules", f"overdue: the oldest fire was due {relative(owed, seen.now)}", advice)
+        yield _overdue(relative(owed, seen.now))
     else:
         due = "nothing is due" if owed is None else f"the next fire is {relative(owed, seen.now)}"
         yield Finding("ok", "schedules", f"none is overdue; {due}")
     for job, count in seen.unknown.items():
         words = f"{count} of job {job!r}, which no live worker knows, wait{'s' if count == 1 else ''}"
         yield Finding("warn", "runs", words, "start a worker whose app has that job, or cancel them")
-    if not seen.unknown:
-        yield Finding("ok", "runs", "none waits for a job that no live worker knows")
+    # While no worker lives nobody has looked for runs that none of them knows.
+    if not seen.unknown and any("worker" in instance.roles for instance in seen.instances):
+        yield _all_known()
+
+
+def _overdue(since: str) -> Finding:
+    advice = "is a scheduler alive, and can it write? its log says what it does"
+    return Finding("fail", "schedules", f"overdue: the oldest fire was due {since}", advice)
+
+
+def _all_known() -> Finding:
+    return Finding("ok", "runs", "none waits for a job that no live worker knows")
+
+
+def _dead(count: int) -> Finding:
+    words = f"{'1 run has' if count == 1 else f'{count} runs have'} failed for good and not been dealt with"
+    return Finding("warn", "dead letters", words, "`duly run list --dead`, then `duly run redrive` or `acknowledge`")
 
 
 def _left(seen: Survey) -> Iterator[Finding]:
@@ -245,10 +294,8 @@ def _left(seen: Survey) -> Iterator[Finding]:
     if seen.waits.outbox_ms > DELIVERED_MS:
         words = f"the oldest message to a target has waited for {in_words(seen.waits.outbox_ms)}"
         yield Finding("warn", "deliveries", words, "`duly queue list` shows the queues target:NAME; the log says why")
-    if dead := seen.waits.dead:
-        words = "1 run has" if dead == 1 else f"{dead} runs have"
-        words += " failed for good and not been dealt with"
-        yield Finding("warn", "dead letters", words, "`duly run list --dead`, then `duly run redrive` or `acknowledge`")
+    if seen.waits.dead:
+        yield _dead(seen.waits.dead)
 
 
 def _advice(error: DulyError, place: str) -> str | None:

@@ -54,22 +54,25 @@ def from_crontab(files: tuple[str, ...], system: bool | None, timezone: str | No
     crontab -l | duly import crontab - --dry-run
     duly import crontab /etc/crontab /etc/cron.d --paused
     """
+    from duly.cli.flags import named_as
     from duly.cli.inputs import read_text
+    from duly.core.timing import check_zone
 
     from .crontab import read_crontab
     from .loading import local_zone
 
-    zone = timezone or local_zone()
+    with named_as(timezone="--timezone"):
+        zone = local_zone() if timezone is None else check_zone(timezone)
     if zone is None:
         raise Refused("this machine does not say in which zone its clock is", "--timezone ZONE says it")
     found = Imported()
-    if timezone is None:
-        found.notes.append(f"times are those of {zone}, this machine's zone; --timezone names another")
     for file in _crontabs(files):
         of_system = system if system is not None else file.startswith((SYSTEM_CRONTAB, SYSTEM_FOLDER + "/"))
         shown = "stdin" if file == "-" else file
         text = read_text("FILE", file)
         read_crontab(text, file=shown, timezone=zone, job=job, system=of_system, into=found)
+    if timezone is None and any(one.body["timezone"] == zone for one in found.carried):
+        found.notes.append(f"times are those of {zone}, this machine's zone; --timezone names another")
     return _finish(found, **how)
 
 
