@@ -96,6 +96,8 @@ def _explained(error: Exception) -> tuple[str, str | None, int]:
             return _ASKED.sub(r"--\1 is", error.message), _ADVICE.get(error.code), exit_code(error)
         case OSError(errno=number) if number in _UNWRITABLE and error.filename is None:
             return f"the output cannot be written: {error.strerror}", None, FAILED
+        case OSError(filename=str() as name, strerror=str() as why):
+            return f"{name!r} cannot be used: {why}", None, USAGE
         case _:
             told = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             return f"something unforeseen happened: {told}", "DULY_DEBUG=1 shows where; please report it", FAILED

@@ -12,7 +12,7 @@ import click
 from .examples import with_examples
 from .failing import CTRL_C, READER_GONE, report
 from .options import Choices
-from .streams import discard_output
+from .streams import discard_output, escape_unprintable
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -113,6 +113,7 @@ class Root(LazyGroup):
     ) -> Any:
         """Run a command and exit: 0, or what ``failing.report`` says of the failure."""
         choices = extra.setdefault("obj", Choices())
+        escape_unprintable()
         try:
             answer = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         except click.Abort as abort:

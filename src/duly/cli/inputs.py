@@ -10,6 +10,8 @@ import click
 from .failing import Refused
 from .streams import is_terminal
 
+_EXAMPLES = {"--target": '{"kind": "queue", "name": "mail"}'}
+
 
 def read_json(flag: str, given: str) -> Any:
     """The JSON value of ``JSON``, ``@file`` or ``-``."""
@@ -20,9 +22,10 @@ def read_json(flag: str, given: str) -> Any:
         return msgspec.json.decode(text)
     except msgspec.DecodeError as error:
         reason = str(error).replace("JSON is malformed: ", "")
-        raise Refused(
-            f"{flag} is not JSON: {reason}", f"""quote it for the shell, e.g. {flag} '{{"user": 42}}'"""
-        ) from error
+        example = _EXAMPLES.get(flag, '{"user": 42}')
+        raise Refused(f"{flag} is not JSON: {reason}", f"quote it for the shell, e.g. {flag} '{example}'") from error
+    except UnicodeEncodeError as error:
+        raise Refused(f"{flag} is not text in UTF-8") from error
 
 
 def read_text(flag: str, place: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from .options import choices_of
-from .streams import is_terminal
+from .streams import escaped, is_terminal
 from .tables import lay_out, pairs, printable
 
 COLOURS = {
@@ -98,12 +98,7 @@ def to_json(value: Any) -> str:
     text = json.dumps(value, indent=2, ensure_ascii=False)
     if all(line.isprintable() for line in text.split("\n")):
         return text
-    return "".join(char if char.isprintable() or char == "\n" else _escape(char) for char in text)
-
-
-def _escape(char: str) -> str:
-    units = char.encode("utf-16-be", "surrogatepass").hex()
-    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+    return "".join(char if char.isprintable() or char == "\n" else escaped(char) for char in text)
 
 
 def printer() -> Printer:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from duly.core.errors import ConfigurationError
+from duly.core.errors import ConfigurationError, ValidationFailed
 from duly.core.version import VERSION
 
 from .calls import NOTHING, Call, Failure, Reply
@@ -40,7 +40,10 @@ def request_of(call: Call) -> dict[str, Any]:
     headers = dict(call.headers)
     content = None
     if call.body is not NOTHING:
-        content = msgspec.json.encode(call.body)
+        try:
+            content = msgspec.json.encode(call.body)
+        except UnicodeEncodeError as error:
+            raise ValidationFailed(f"{error.object[:200]!r} cannot be sent; expected text") from error
         headers["Content-Type"] = "application/json"
     return {
         "method": call.method, "url": call.path, "params": dict(call.query), "content": content, "headers": headers

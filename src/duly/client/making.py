@@ -7,6 +7,8 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
+from duly.core.errors import NotFound, ValidationFailed
+
 from .calls import NOTHING, Call
 
 UNSET: Any = NOTHING
@@ -15,8 +17,25 @@ API = "/api/v1"
 
 def path_of(noun: str, ref: str, action: str | None = None) -> str:
     """The path of one thing, or of something done to it."""
-    path = f"{API}/{noun}/{quote(ref, safe='')}"
+    path = f"{API}/{noun}/{segment(ref)}"
     return path if action is None else f"{path}/{action}"
+
+
+def segment(name: str) -> str:
+    """A name as a part of a path; one that no path can have is nobody's, as on a store."""
+    # HTTP folds dots before it sends them, and would ask for something else.
+    if name in ("", ".", "..") or not is_text(name):
+        raise NotFound(f"there is nothing with id or key {name[:200]!r}", ref=name)
+    return quote(name, safe="")
+
+
+def is_text(value: str) -> bool:
+    """Whether it can be sent: a shell may hand over bytes that are no text, which Python keeps as half characters."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def get(path: str, query: Mapping[str, Any] | None = None) -> Call:
@@ -57,8 +76,12 @@ def _match(if_revision: int | None) -> dict[str, str]:
 
 def _texts(query: Mapping[str, Any]) -> dict[str, str]:
     """Values as a query string has them; None was not given."""
-    return {
+    texts = {
         name: str(value).lower() if isinstance(value, bool) else str(value)
         for name, value in query.items()
         if value is not None
     }
+    for name, text in texts.items():
+        if not is_text(text):
+            raise ValidationFailed(f"query parameter {name} is {text[:200]!r}; expected text", field=name, got=text)
+    return texts

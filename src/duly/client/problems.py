@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from duly.core.errors import (
+    ConfigurationError,
     Conflict,
     DulyError,
     Invalid,
@@ -21,6 +22,9 @@ from duly.core.errors import (
 )
 
 from .calls import Answer, Call, Failure, Reply
+
+NO_SUCH_PATH = "NOT_FOUND"
+"""What a server says where none of its routes is meant; of an id that is not there it says what kind of thing."""
 
 _MEMBERS = frozenset({"type", "title", "status", "detail", "code", "instance"})
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -42,7 +46,15 @@ def read_reply(call: Call, reply: Reply | Failure, place: str) -> Answer:
         if isinstance(value, dict):
             return value
         raise ServerError(_strange(reply, place), status=reply.status)
-    raise error_of(reply.status, value) if _is_problem(value) else _foreign(reply, place)
+    if not _is_problem(value):
+        raise _foreign(reply, place)
+    # With a slash in it, a name that is nobody's looks to the server like a path that it does not have.
+    if value["code"] == NO_SUCH_PATH and "%2F" not in call.path:
+        raise ConfigurationError(
+            f"{place} is a server of duly, but {call.path} is not there: is the URL right, and the server not older?",
+            place=place,
+        )
+    raise error_of(reply.status, value)
 
 
 def problem_code(reply: Reply) -> str | None:

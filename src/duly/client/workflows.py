@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
-from urllib.parse import quote
 
 from .calls import Call
-from .making import UNSET, get, given, path_of, post
+from .making import UNSET, get, given, path_of, post, segment
 from .wording import camel
 
 R = TypeVar("R")
@@ -65,4 +64,4 @@ def _said(**words: Any) -> dict[str, Any]:
 
 
 def _named(ref: str, what: str, name: str) -> str:
-    return f"{path_of('runs', ref, what)}/{quote(name, safe='')}"
+    return f"{path_of('runs', ref, what)}/{segment(name)}"

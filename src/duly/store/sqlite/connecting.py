@@ -48,9 +48,15 @@ def check_path(path: str) -> None:
     if path == MEMORY:
         return
     file = Path(path)
-    if not path or file.is_dir():
+    try:
+        is_folder, has_folder = file.is_dir(), file.absolute().parent.is_dir()
+    except OSError as error:  # a folder that this process may not enter, a name that is too long
+        raise ConfigurationError(
+            f"database path {path!r} cannot be looked at: {error.strerror or error}", path=path
+        ) from error
+    if not path or is_folder:
         raise ConfigurationError(f"database path {path!r} is a directory; expected a file", path=path)
-    if not file.absolute().parent.is_dir():
+    if not has_folder:
         raise ConfigurationError(
             f"database path {path!r}: the directory {str(file.absolute().parent)!r} does not exist; create it first",
             path=path,
