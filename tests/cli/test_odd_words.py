@@ -72,6 +72,55 @@ def test_odd_words_get_the_same_exit_code_everywhere(anywhere: Duly, arguments: 
     assert "unforeseen" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["schedule", "list", "--server", ""], "--server is"),
+        (["schedule", "list", "--server", "http://127.0.0.1:1", "--token", "a\nb"], "--token is not usable"),
+        (["schedule", "create", "k", "--every", "1h", "--target", "kind"], """--target '{"kind": "queue", """),
+        (["serve", "--port", "99999"], "--port is 99999; expected a whole number 0-65535"),
+    ],
+)
+def test_a_refusal_names_the_flag_that_was_given(duly: Duly, arguments: list[str], said: str) -> None:
+    done = duly(*arguments)
+    assert (done.exit_code, said in done.stderr) == (2, True), done.stderr
+
+
+def test_config_show_names_the_flag_that_was_given(duly: Duly) -> None:
+    done = duly("config", "show", "--server", "http://127.0.0.1:1", "--token", "t", "-o", "json")
+    told = json.loads(done.stdout)
+    assert (told["api.url"]["origin"], told["api.key"]["origin"]) == ("flag --server", "flag --token")
+
+
+def test_everything_that_is_wrong_is_told(anywhere: Duly) -> None:
+    done = anywhere("schedule", "create", "x")
+    assert "see errors" not in done.stderr
+    assert "no timing was given; expected exactly one of --cron, --every" in done.stderr
+    assert "expected exactly one of --job, --workflow, --topic, --target" in done.stderr
+    assert "--search is" in anywhere("schedule", "list", "--search", NO_TEXT).stderr
+
+
+def test_a_file_is_told_of_in_its_own_words(anywhere: Duly, tmp_path: Path) -> None:
+    file = tmp_path / "body.json"
+    file.write_text('{"key": "x", "cron": "* * * * *", "jobType": "j"}')
+    assert (
+        "'cron' is not known here; did you mean cronExpression?"
+        in anywhere("schedule", "create", "-f", str(file)).stderr
+    )
+
+
+def test_an_update_takes_the_file_that_the_schedule_was_made_from(anywhere: Duly, tmp_path: Path) -> None:
+    file = tmp_path / "body.json"
+    file.write_text('{"key": "x", "everyMs": 60000, "jobType": "j", "name": "one"}')
+    made = json.loads(anywhere("schedule", "create", "-f", str(file), "-o", "json").stdout)
+    file.write_text('{"key": "x", "everyMs": 60000, "jobType": "j", "name": "two"}')
+    for ref in ("x", made["id"]):
+        assert json.loads(anywhere("schedule", "update", ref, "-f", str(file), "-o", "json").stdout)["name"] == "two"
+    file.write_text('{"key": "y", "name": "three"}')
+    refused = anywhere("schedule", "update", "x", "-f", str(file))
+    assert (refused.exit_code, "a key cannot be changed" in refused.stderr, "PUT" in refused.stderr) == (2, True, False)
+
+
 def test_a_wrong_path_in_the_url_of_a_server_is_not_an_unknown_id(duly: Duly, tmp_path: Path) -> None:
     with served(f"sqlite:///{ready_file(tmp_path, 'served.db')}") as url:
         wrong = duly("schedule", "get", "k", "--server", f"{url}/nowhere")

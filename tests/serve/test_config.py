@@ -114,9 +114,9 @@ def test_settings_that_do_not_go_together_name_who_chose_them(place: Place) -> N
 
 
 WRONG = {
-    '[api]\nport = "x"': 'duly.toml: [api] port is "x"; expected a whole number 1-65535',
-    "[api]\nport = 70000": "duly.toml: [api] port is 70000; expected a whole number 1-65535",
-    "[api]\nport = true": "duly.toml: [api] port is True; expected a whole number 1-65535",
+    '[api]\nport = "x"': 'duly.toml: [api] port is "x"; expected a whole number 0-65535',
+    "[api]\nport = 70000": "duly.toml: [api] port is 70000; expected a whole number 0-65535",
+    "[api]\nport = true": "duly.toml: [api] port is True; expected a whole number 0-65535",
     "[log]\nlevel = 'loud'": 'duly.toml: [log] level is "loud"; expected debug | info | warning | error',
     "lease = -1": "duly.toml: lease is -1; expected seconds, 0 or more, or a duration such as '30s' or '5m'",
     "roles = ['chef']": "duly.toml: roles is ['chef']; expected some of api, scheduler, worker",
@@ -176,11 +176,11 @@ def test_a_wrong_file_is_told_where_what_and_what_instead(place: Place, text: st
 
 def test_a_wrong_variable_is_named(place: Place) -> None:
     place.environment["DULY_API_PORT"] = "80a"
-    assert place.refusal() == 'DULY_API_PORT is "80a"; expected a whole number 1-65535'
+    assert place.refusal() == 'DULY_API_PORT is "80a"; expected a whole number 0-65535'
 
 
 def test_a_wrong_flag_is_named(place: Place) -> None:
-    with pytest.raises(ValidationFailed, match=r"^--port is 0\.5; expected a whole number 1-65535"):
+    with pytest.raises(ValidationFailed, match=r"^--port is 0\.5; expected a whole number 0-65535"):
         place.load({"api.port": 0.5})
 
 

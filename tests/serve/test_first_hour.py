@@ -49,7 +49,7 @@ MISTAKES = {
     "unknown schedule": Mistake("schedule get nothing", 3, ("nothing",)),
     "unknown flag": Mistake("serve --prot 1", 2, ("--prot", "--help")),
     "unknown command": Mistake("sevre", 2, ("'sevre'", "--help")),
-    "port out of range": Mistake("serve --port 99999", 2, ("--port is 99999; expected a whole number 1-65535",)),
+    "port out of range": Mistake("serve --port 99999", 2, ("--port is 99999; expected a whole number 0-65535",)),
     "unknown role": Mistake("serve --roles chef", 2, ("--roles", "expected some of api, scheduler, worker")),
     "public bind": Mistake("serve --port 0 --host 0.0.0.0", 78, ("other machines can reach", "--insecure")),
     "database unreachable": Mistake(
@@ -104,7 +104,7 @@ MISTAKES = {
         "serve --port 0 --app made:make", 78, ("RuntimeError: no password is set", "(made.py:2)")
     ),
     "wrong value in the environment": Mistake(
-        "serve", 78, ('DULY_API_PORT is "http"; expected a whole number 1-65535',), {"DULY_API_PORT": "http"}
+        "serve", 78, ('DULY_API_PORT is "http"; expected a whole number 0-65535',), {"DULY_API_PORT": "http"}
     ),
     "no such file of settings": Mistake("serve --config no.toml", 78, ("--config is 'no.toml'", "No such file")),
     "unknown key in the file": Mistake(

@@ -48,8 +48,12 @@ _CODES: tuple[tuple[type[DulyError], int], ...] = (
     (ConfigurationError, CONFIGURATION),
 )
 
-_ASKED = re.compile(r"^query parameter ([a-z]+) is")
+_ASKED = re.compile(r"^query parameter ([A-Za-z]+) is")
+_FLAGS = {"q": "search", "jobType": "job", "scheduleId": "schedule"}
 """How the API names what it was asked; whoever wrote a command line wrote a flag."""
+
+_MORE = re.compile(r"; and \d+ more, see errors$")
+"""How the API says that an answer tells of more mistakes than the first."""
 
 
 class Refused(click.ClickException):
@@ -70,7 +74,7 @@ def report(error: Exception) -> int:
         click.echo(str(error), err=True)
         return USAGE
     message, advice, code = _explained(error)
-    lines = [message, *(error.lines if isinstance(error, Refused) else ()), *([advice] if advice else ())]
+    lines = [message, *_others(error), *([advice] if advice else ())]
     for at, line in enumerate(lines):
         # Of a file, a server or a database: what it says must not move the cursor or colour the screen.
         click.echo(f"{'      ' if at else 'duly: '}{printable(' '.join(line.split()))}", err=True)
@@ -93,7 +97,8 @@ def _explained(error: Exception) -> tuple[str, str | None, int]:
         case click.ClickException():
             return error.format_message(), None, error.exit_code
         case DulyError():
-            return _ASKED.sub(r"--\1 is", error.message), _ADVICE.get(error.code), exit_code(error)
+            message = _in_flags(_MORE.sub("", error.message) if _others(error) else error.message)
+            return message, _ADVICE.get(error.code), exit_code(error)
         case OSError(errno=number) if number in _UNWRITABLE and error.filename is None:
             return f"the output cannot be written: {error.strerror}", None, FAILED
         case OSError(filename=str() as name, strerror=str() as why):
@@ -101,6 +106,21 @@ def _explained(error: Exception) -> tuple[str, str | None, int]:
         case _:
             told = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             return f"something unforeseen happened: {told}", "DULY_DEBUG=1 shows where; please report it", FAILED
+
+
+def _in_flags(message: str) -> str:
+    return _ASKED.sub(lambda found: f"--{_FLAGS.get(found[1], found[1])} is", message)
+
+
+def _others(error: Exception) -> list[str]:
+    """What else is wrong, one by one."""
+    match error:
+        case Refused():
+            return list(error.lines)
+        case DulyError(details={"errors": [_, *others]}):
+            return [_in_flags(str(one["detail"])) for one in others]
+        case _:
+            return []
 
 
 _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)

@@ -140,14 +140,20 @@ def body_of(flags: dict[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def told_in_flags() -> Iterator[None]:
-    """Let a refusal name the flags that were given, where the API names the fields of a body."""
+def told_in_flags(flags: dict[str, Any]) -> Iterator[None]:
+    """Let a refusal name the flags that were given, where the API names the fields of a body; a file is a body."""
     try:
         yield
     except Invalid as error:
-        words = error.message.replace("intervalMinutes, ", "")
-        error.message = _OTHER_NAMES.sub(lambda found: _FLAGS[found[0]], words)
+        if flags.get("file") is None:
+            error.message = _in_flags(error.message)
+            for one in error.details.get("errors") or ():
+                one["detail"] = _in_flags(one["detail"])
         raise
+
+
+def _in_flags(words: str) -> str:
+    return _OTHER_NAMES.sub(lambda found: _FLAGS[found[0]], words.replace("intervalMinutes, ", ""))
 
 
 @contextmanager

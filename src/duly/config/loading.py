@@ -111,10 +111,9 @@ def _find(
     option: Option, flags: Mapping[str, object], environment: Mapping[str, str], files: list[File]
 ) -> tuple[Any, str]:
     if flags.get(option.path) is not None:
-        flag = "--" + (option.name if option.section != "database" else option.path).replace(".", "-").replace("_", "-")
-        return _read(option.kind.read, flags[option.path], flag, secret=option.secret, error=ValidationFailed), (
-            f"flag {flag}"
-        )
+        given = flags[option.path]
+        value = _read(option.kind.read, given, option.flag, secret=option.secret, error=ValidationFailed)
+        return value, f"flag {option.flag}"
     for variable in option.variables:
         if (given := _variable(option, variable, environment)) is not None:
             text, origin = given

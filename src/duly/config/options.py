@@ -34,7 +34,10 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One value by its section and name. ``also`` are variables of other tools that stand in for our own."""
+    """One value by its section and name. ``also`` are variables of other tools that stand in for our own.
+
+    ``called`` is its flag on a command line, if not its name.
+    """
 
     section: str
     name: str
@@ -42,6 +45,11 @@ class Option:
     default: Any
     secret: bool = False
     also: tuple[str, ...] = ()
+    called: str | None = None
+
+    @property
+    def flag(self) -> str:
+        return self.called or f"--{self.name.replace('_', '-')}"
 
     @property
     def path(self) -> str:
@@ -214,17 +222,18 @@ OPTIONS: Final[Mapping[str, Option]] = {
             DEFAULT_DATABASE_URL,
             secret=True,
             also=("DATABASE_URL",),
+            called="--database-url",
         ),
         Option("api", "host", text("an address such as 127.0.0.1"), "127.0.0.1"),
-        Option("api", "port", whole(0, 65535, expected="a whole number 1-65535"), 8080, also=("PORT",)),
+        Option("api", "port", whole(0, 65535, expected="a whole number 0-65535"), 8080, also=("PORT",)),
         Option("api", "allowed_hosts", names("names such as duly.example, joined by commas"), ()),
         Option("api", "header_timeout", _seconds(), 10.0),
         Option("api", "body_timeout", _seconds(), 20.0),
         Option("api", "send_timeout", _seconds(), 30.0),
         Option("api", "keep_alive_timeout", _seconds(), 65.0),
         Option("api", "max_connections", whole(1), 1000),
-        Option("api", "url", text("the URL of a server such as http://127.0.0.1:8080"), None),
-        Option("api", "key", header("a key such as duly_live_…, on one line"), None, secret=True),
+        Option("api", "url", text("the URL of a server such as http://127.0.0.1:8080"), None, called="--server"),
+        Option("api", "key", header("a key such as duly_live_…, on one line"), None, secret=True, called="--token"),
         Option("api", "cors_origins", names("origins such as https://app.example, joined by commas"), ()),
         Option("api", "open_metrics", _truth(), True),
         Option("api", "require_if_match", _truth(), False, also=("DULY_REQUIRE_IF_MATCH",)),

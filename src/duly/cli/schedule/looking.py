@@ -70,6 +70,6 @@ def preview(ref: str | None, count: int, after: str | None, **flags: Any) -> Non
         show_windows(windows, schedule["timezone"])
         return
     body |= {"count": count} | ({} if after is None else {"after": after})
-    with told_in_flags(), named_as(after="--after"), backend(looks="calendars" in body) as reach:
+    with told_in_flags(flags), named_as(after="--after"), backend(looks="calendars" in body) as reach:
         windows = reach.preview(body)
     show_windows(windows, windows["timezone"])

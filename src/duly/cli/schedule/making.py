@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from duly.cli.backend import backend
+from duly.cli.backend import Backend, backend
 from duly.cli.failing import Refused
 from duly.cli.flags import CREATING, DATES, LIFE, TIMING, WHEN, WORK, body_of, told_in_flags, with_flags
 from duly.cli.options import common_options, output_options
@@ -33,7 +33,7 @@ def create(key: str | None, **flags: Any) -> None:
         body["key"] = key
     if "key" not in body and "name" not in body:
         raise Refused("a KEY is missing", "duly schedule create KEY --cron '0 2 * * *' --job NAME")
-    with told_in_flags(), backend(creates=True) as reach:
+    with told_in_flags(flags), backend(creates=True) as reach:
         made = reach.create_schedule(body)
         warn_of_unknown_jobs(reach, [made["jobType"]])
     show_schedule(made, f"created schedule {made['key']}")
@@ -50,7 +50,8 @@ def update(ref: str, if_revision: int | None, **flags: Any) -> None:
     changes = body_of(flags)
     if not changes:
         raise Refused("nothing to change was given", "`duly schedule update --help` lists what can be changed")
-    with told_in_flags(), backend() as reach:
+    with told_in_flags(flags), backend() as reach:
+        _leave_key(changes, ref, reach)
         changed = reach.update_schedule(ref, changes, if_revision)
         warn_of_unknown_jobs(reach, [changes.get("jobType")])
     show_schedule(changed, f"updated schedule {changed['key']} to revision {changed['revision']}")
@@ -69,6 +70,18 @@ def reschedule(ref: str, **flags: Any) -> None:
     timing = body_of(flags)
     if not timing:
         raise Refused("no timing was given", "duly schedule reschedule REF --at 2027-03-16T14:00:00Z")
-    with told_in_flags(), backend() as reach:
+    with told_in_flags(flags), backend() as reach:
         made = reach.reschedule_schedule(ref, timing)
     show_schedule(made, f"rescheduled {made['key']}: {made['replaces']} is cancelled, {made['id']} takes its place")
+
+
+def _leave_key(changes: dict[str, Any], ref: str, reach: Backend) -> None:
+    """A file that a schedule was made from names its key, which stays; another one is refused."""
+    if "key" not in changes:
+        return
+    key = changes.pop("key")
+    if key != ref and key != (own := reach.get_schedule(ref)["key"]):
+        raise Refused(
+            f"--file says key {key!r}, and the schedule is {own!r}; a key cannot be changed",
+            "leave the key out of the file, or create another schedule and delete this one",
+        )
