@@ -2,7 +2,9 @@
 
 import json
 import socket
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -34,3 +36,28 @@ def test_one_that_does_not_answer_is_exit_code_1_and_no_trace(duly: Duly, url: s
         done = duly("health", "--server", url.format(port=closed.getsockname()[1]))
     assert done.exit_code == 1, done.stderr
     assert "failed: " in done.stdout
+
+
+class OtherServer(BaseHTTPRequestHandler):
+    """A web server that answers 200 to everything."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"<h1>It works!</h1>")
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_another_web_server_is_not_ours(duly: Duly) -> None:
+    with HTTPServer(("127.0.0.1", 0), OtherServer) as other:
+        thread = Thread(target=other.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            done = duly("health", "--server", f"http://127.0.0.1:{other.server_port}", "--timeout", "60")
+        finally:
+            other.shutdown()
+            thread.join()
+    assert done.exit_code == 1
+    assert "not as duly does: is the URL right?" in done.stdout

@@ -72,6 +72,14 @@ def test_odd_words_get_the_same_exit_code_everywhere(anywhere: Duly, arguments: 
     assert "unforeseen" not in done.stderr
 
 
+def test_a_command_does_not_pretend_to_keep_anything_in_memory(duly: Duly) -> None:
+    memory = ("--database-url", "sqlite:///:memory:")
+    done = duly("schedule", "create", "k", "--every", "1h", "--job", "j", *memory)
+    assert (done.exit_code, done.stdout) == (78, "")
+    assert "a database in memory is gone with this command" in done.stderr
+    assert duly("schedule", "preview", "--every", "1h", *memory).exit_code == 0
+
+
 @pytest.mark.parametrize(
     "arguments, said",
     [

@@ -208,3 +208,11 @@ async def test_the_async_client_tries_again_too() -> None:
     async with AsyncClient("http://h", transport=httpx2.MockTransport(script)) as client:
         await client.schedules.list()
     assert len(script.asked) == 2
+
+
+def test_once_its_patience_is_over_a_client_does_not_try_again() -> None:
+    hasty, patient = Script(SLOW, OK), Script(SLOW, OK)
+    with pytest.raises(errors.ServerUnreachable):
+        look(hasty.client(patience=0))
+    look(patient.client(patience=3600))
+    assert (len(hasty.asked), len(patient.asked)) == (1, 2)

@@ -137,6 +137,11 @@ def upgrade_text(dialect: str, since: int) -> str:
     return on_server.upgrade_text(since)
 
 
+def is_in_memory(url: str) -> bool:
+    """Whether the database of a URL lives only as long as the app that opened it."""
+    return urlsplit(url).scheme == "sqlite" and sqlite_path(url) == MEMORY
+
+
 def _unknown(url: str) -> ConfigurationError:
     scheme = urlsplit(url).scheme
     return ConfigurationError(f"database URL starts with {scheme or url[:20]!r}; expected {EXPECTED}")

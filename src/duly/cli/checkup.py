@@ -17,6 +17,7 @@ from duly.store.inspection import Finding, Inspection
 from duly.store.methods.surveying import Survey, survey
 from duly.store.rights import RightsMissing
 
+from .reach import PATIENCE
 from .times import in_words, instant_ms, relative, system_now
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def check_server(url: str, key: str | None) -> Iterator[Finding]:
     from duly.client import Client
 
     try:
-        with Client(url, key=key) as client:
+        with Client(url, key=key, patience=PATIENCE) as client:
             client.server.ready()
             yield Finding("ok", "server", f"{client.place} is ready")
             client.schedules.list(limit=1)

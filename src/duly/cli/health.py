@@ -9,6 +9,7 @@ from .printing import Sheet, printer
 from .reach import load_config
 
 WITHIN = 2.0
+READ = 10_000
 _ANY = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}
 
 
@@ -53,11 +54,22 @@ def _why_not(url: str, timeout: float) -> str | None:
     # Beside a server nobody wants a proxy in between.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with opener.open(url, timeout=timeout):
-            return None
+        with opener.open(url, timeout=timeout) as reply:
+            return None if _is_ours(reply.read(READ)) else "it answers, but not as duly does: is the URL right?"
     except urllib.error.HTTPError as error:
         return f"it answers {error.code}: {error.read(500).decode(errors='replace')}"
     except urllib.error.URLError as error:
         return f"no answer: {error.reason}"
     except (OSError, ValueError, http.client.HTTPException) as error:
         return f"no answer: {error}"
+
+
+def _is_ours(body: bytes) -> bool:
+    """Whether this is what a server of duly that is ready says, rather than the page of another one."""
+    import json
+
+    try:
+        told = json.loads(body)
+    except ValueError:
+        return False
+    return isinstance(told, dict) and told.get("status") == "ready"

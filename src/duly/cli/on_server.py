@@ -16,6 +16,7 @@ from .control import ServerControl
 from .flow import ServerFlow
 from .hooks import ServerHooks
 from .portions import portions
+from .reach import PATIENCE
 
 _WORDS = {"jobType": "job", "scheduleId": "schedule"}
 
@@ -24,7 +25,7 @@ class ServerBackend(ServerControl, ServerFlow, ServerHooks):
     """A ``Backend`` on ``duly serve``."""
 
     def __init__(self, url: str, key: str | None) -> None:
-        self._client = Client(url, key=key)
+        self._client = Client(url, key=key, patience=PATIENCE)
 
     def __enter__(self) -> Self:
         return self

@@ -24,7 +24,7 @@ from duly.api.operations import (
 )
 from duly.api.streaming import event_answer
 from duly.app import Duly
-from duly.app.stores import has_schema
+from duly.app.stores import has_schema, is_in_memory
 from duly.app.watching import own_jobs
 from duly.config.masking import mask_url
 
@@ -52,6 +52,12 @@ class StoreBackend(StoreControl, StoreFlow, StoreHooks):
         self._by = user()
 
     def __enter__(self) -> Self:
+        if self._looks and not self._named and is_in_memory(self._url):
+            raise Refused(
+                "a database in memory is gone with this command; nothing was done",
+                "--database-url names a file, such as sqlite:///duly.db",
+                code=CONFIGURATION,
+            )
         if not self._looks or self._creates:
             return self
         if not has_schema(self._url):

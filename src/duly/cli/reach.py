@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from duly.app import Duly
     from duly.config import Loaded, Settings
 
+PATIENCE = 20.0
+"""Seconds after which a server that does not answer is not asked again: a person waits, or a script."""
+
 
 @dataclass(frozen=True, slots=True)
 class OnStore:

@@ -33,6 +33,7 @@ class AsyncClient:
         key: str | None = None,
         timeout: float = TIMEOUT,
         tries: int = TRIES,
+        patience: float | None = None,
         transport: Any = None,
         clock: Clock | None = None,
     ) -> None:
@@ -40,6 +41,7 @@ class AsyncClient:
         root, self.place = read_server(url)
         self._http = self._httpx.AsyncClient(**settings_of(root, key, timeout, transport))
         self._tries = tries
+        self._patience = float("inf") if patience is None else patience
         self._clock, self._chance = clock or SystemClock(), Chance()
         self.schedules: Schedules[Awaitable[Answer]] = Schedules(self._send, self.each)
         self.runs: Runs[Awaitable[Answer]] = Runs(self._send, self.each, self._follow)
@@ -123,7 +125,9 @@ class AsyncClient:
                 return ended
 
     async def _send(self, call: Call) -> Answer:
-        talking = talk(keyed(call, self._chance.id(self._clock)), self.place, self._tries)
+        until = self._clock.steady() + self._patience
+        keyed_call = keyed(call, self._chance.id(self._clock))
+        talking = talk(keyed_call, self.place, self._tries, is_over=lambda: self._clock.steady() >= until)
         step = next(talking)
         while True:
             try:

@@ -26,7 +26,8 @@ from .working import Worker
 class Client:
     """Talks to a server. Safe to share between threads; close it, or use it in ``with``.
 
-    ``timeout`` is in seconds, for each step of a request; ``tries`` counts the first one. ``transport`` is httpx2's.
+    ``timeout`` is in seconds, for each step of a request; ``tries`` counts the first one, and after
+    ``patience`` seconds in all none is begun. ``transport`` is httpx2's.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class Client:
         key: str | None = None,
         timeout: float = TIMEOUT,
         tries: int = TRIES,
+        patience: float | None = None,
         transport: Any = None,
         pause: Callable[[float], object] | None = None,
     ) -> None:
@@ -43,6 +45,7 @@ class Client:
         root, self.place = read_server(url)
         self._http = self._httpx.Client(**settings_of(root, key, timeout, transport))
         self._tries = tries
+        self._patience = float("inf") if patience is None else patience
         self._clock, self._chance = SystemClock(), Chance()
         self._pause = pause or (lambda seconds: Event().wait(seconds))
         self.schedules: Schedules[Answer] = Schedules(self._send, self.each)
@@ -124,7 +127,9 @@ class Client:
                 return answer
 
     def _send(self, call: Call) -> Answer:
-        talking = talk(keyed(call, self._chance.id(self._clock)), self.place, self._tries)
+        until = self._clock.steady() + self._patience
+        keyed_call = keyed(call, self._chance.id(self._clock))
+        talking = talk(keyed_call, self.place, self._tries, is_over=lambda: self._clock.steady() >= until)
         step = next(talking)
         while True:
             try:

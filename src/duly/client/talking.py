@@ -6,7 +6,7 @@ was done; or the call is repeatable, and then it does not matter whether it was 
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from urllib.parse import urlsplit
 
@@ -31,12 +31,12 @@ def keyed(call: Call, key: str) -> Call:
     return replace(call, headers={**call.headers, "Idempotency-Key": key}, repeatable=True)
 
 
-def talk(call: Call, place: str, tries: int = TRIES) -> Talk:
-    """Yield what to do next, be sent what came of it; return the answer or raise."""
+def talk(call: Call, place: str, tries: int = TRIES, *, is_over: Callable[[], bool] = lambda: False) -> Talk:
+    """Yield what to do next, be sent what came of it; return the answer or raise. Once ``is_over`` no try follows."""
     for attempt in range(1, tries + 1):
         reply = yield call
         assert reply is not None
-        wait = None if attempt == tries else wait_before_next(call, reply, attempt)
+        wait = None if attempt == tries or is_over() else wait_before_next(call, reply, attempt)
         if wait is None:
             return read_reply(call, reply, place)
         yield Pause(wait)
