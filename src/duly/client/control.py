@@ -87,9 +87,10 @@ class BulkSchedules(Generic[R]):
         """The same with the body of ``POST /schedules/{ref}/backfill``."""
         return self._send(post(path_of("schedules", ref, "backfill"), dict(body)))
 
-    def changes(self, ref: str, *, limit: int = 50, cursor: str | None = None) -> R:
+    def changes(self, ref: str, *, limit: int = 50, cursor: str | None = None, tenant: str | None = None) -> R:
         """One page of the audit trail, newest first."""
-        return self._send(get(path_of("schedules", ref, "changes"), {"limit": limit, "cursor": cursor}))
+        query = {"limit": limit, "cursor": cursor, "tenant": tenant}
+        return self._send(get(path_of("schedules", ref, "changes"), query))
 
     def coming(
         self, *, tenant: str | None = None, owner: str | None = None, limit: int = 50, cursor: str | None = None

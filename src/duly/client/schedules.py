@@ -29,9 +29,9 @@ class Schedules(BulkSchedules[R]):
         """Store a new schedule: ``create("nightly", Cron("0 2 * * *"), job="report")``, or the body of a create."""
         return self._send(post(f"{API}/schedules", _described(key, timing, options)))
 
-    def get(self, ref: str) -> R:
-        """The schedule; one that is not there raises NotFound."""
-        return self._send(get(path_of("schedules", ref)))
+    def get(self, ref: str, *, tenant: str | None = None) -> R:
+        """The schedule; one that is not there raises NotFound. ``tenant``: of several with this key, whose."""
+        return self._send(get(path_of("schedules", ref), {"tenant": tenant}))
 
     def list(
         self,
