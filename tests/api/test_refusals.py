@@ -185,7 +185,7 @@ async def test_create_refuses(api: httpx2.AsyncClient, body: Any, code: str, poi
         b"\xef\xbb\xbf{}",
         b"[" * 100_000,
         b'{"a":' * 5000 + b"1" + b"}" * 5000,
-        b'{"jobPayload": {' + b",".join(b'"%d":1' % number for number in range(11_000)) + b"}}",
+        b'{"jobPayload": {' + b",".join(b'"%d":1' % number for number in range(70_000)) + b"}}",
         b"{} {}",
     ],
     ids=lambda raw: raw[:30].decode("latin-1") + f"... {len(raw)} bytes",
