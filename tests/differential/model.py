@@ -7,7 +7,7 @@ the rules of ``duly.core`` and the text of a definition with the SQL stores, and
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any
 
@@ -1149,6 +1149,7 @@ class Model(
         return Settled(now, ended, lost, released + told)
 
     def _settle_one(self, run: OpenRow, settlement: Settlement, now: int) -> RunStatus | None:
+        stored = copy(run)
         if settlement.claim.granted == run.max_attempts and type(settlement.outcome) is not Completed:
             run.max_attempts = settlement.claim.max_attempts
         verdict = decide(
@@ -1182,7 +1183,7 @@ class Model(
                 run.hold, run.due_at = 3, NEVER if run.timeout_ms is None else now + run.timeout_ms
             return None
         if isinstance(settlement.outcome, Continued) and verdict.status is RunStatus.COMPLETED:
-            self._inherit(run, settlement.outcome, now)
+            self._inherit(stored, settlement.outcome, now)
         self._end(run, now, verdict.status, verdict.reason, verdict.error, verdict.result)
         return verdict.status
 

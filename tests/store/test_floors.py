@@ -23,7 +23,7 @@ class Noting:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._driver, name)
 
-    async def write(self, transaction: Transaction[Any], *, due: int | None = None) -> Any:
+    async def write(self, transaction: Transaction[Any], *, engine: bool = False, due: int | None = None) -> Any:
         def begin(now: int) -> Program[Any]:
             program, answer = transaction(now), None
             while True:
@@ -34,7 +34,7 @@ class Noting:
                 self.asked += [(one.name, one.params) for one in (step.steps if isinstance(step, Group) else [step])]
                 answer = yield step
 
-        return await self._driver.write(begin, due=due)
+        return await self._driver.write(begin, engine=engine, due=due)
 
 
 class Looked(Trial):

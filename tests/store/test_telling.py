@@ -11,8 +11,9 @@ from duly.core.change import Action
 from duly.store.methods.telling import _CHANGES, RECHECK_MS, TOLD_BY, Tap, Watch
 from duly.store.statements import Group, Step, batch, group, query
 
-# They change rows of which nothing is told: a dead run that is to go again is told when it starts.
-UNTOLD = {"revive_runs"}
+# They make rows of which nothing is told: a dead run that is to go again, and one that another goes on as, are told of
+# when they start.
+UNTOLD = {"revive_runs", "insert_heirs"}
 WRITES = re.compile(
     r"INTO duly_(history|runs|schedules|changes|attempts|overdue)\b|FROM duly_overdue\b.*RETURNING|claimed_by = :",
     re.IGNORECASE | re.DOTALL,
