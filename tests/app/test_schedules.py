@@ -273,7 +273,7 @@ async def test_unknown_refs_are_none_for_get_and_not_found_for_the_others(app: D
 async def test_a_schedule_created_while_running_fires_on_time(make_app: MakeApp) -> None:
     """The clock stands at the very instant: who looked later would never fire it."""
     clock = ManualClock()
-    app = make_app(clock=clock)
+    app = make_app(clock=clock, settings=replace(QUICK, poll=3600))
     seen: list[datetime] = []
 
     @app.job("work")

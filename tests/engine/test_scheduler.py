@@ -311,6 +311,18 @@ async def test_what_another_instance_holds_is_looked_at_again_soon(lab: Lab) -> 
     assert set(rests()) == {least}, "while some are taken, the others come soon"
 
 
+async def test_a_window_that_comes_while_the_store_is_asked_fires_without_a_further_wait(lab: Lab) -> None:
+    """The clock stands at its instant: who waited any longer would never fire it."""
+    await lab.start()
+    gate = lab.store.gate("fire_due")
+    schedule = await lab.create("k", Once(to_datetime(lab.clock.now() + 400)))
+    lab.clock.move(milliseconds=400)
+    gate.set()
+    await lab.clock.settle()
+    (run,) = await lab.runs(schedule)
+    assert run.fired_at == run.scheduled_at
+
+
 async def test_a_store_that_is_away_is_asked_again_with_pauses_and_no_window_is_lost(lab: Lab) -> None:
     await lab.start()
     schedule = await lab.create("k", Every(seconds=10), catch_up="all", overlap="allow")

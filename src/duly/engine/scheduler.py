@@ -171,6 +171,8 @@ class Scheduler:
             return self._contended
         moment = asked_at + (next_fire_at - now) / 1000
         rest = moment - self._clock.steady()
+        if rest <= 0:  # it has come while the store was asked
+            return 0
         if self._clock.slack and rest > RUSH:
             self._awaited = Awaited(next_fire_at, moment)
             rest -= self._clock.slack
