@@ -96,8 +96,8 @@ def make_app() -> Duly:
         note_run("start", run)
         await asyncio.to_thread(time.sleep, 600)
 
-    @app.job("block")
-    async def block(run: RunContext) -> None:
+    @app.job("stuck")
+    async def stuck(run: RunContext) -> None:
         note_run("start", run)
         while True:
             time.sleep(0.05)  # noqa: ASYNC251 - that is the fault

@@ -95,7 +95,7 @@ async def test_signals_end_a_process_whose_event_loop_is_blocked(fleet: Fleet, n
     await fleet.start_all("a", **PATIENT)
     process = fleet.processes["a"]
     async with fleet.client() as client:
-        await client.runs.enqueue_many("block", [{}])
+        await client.runs.enqueue_many("stuck", [{}])
         await until(lambda: fleet.ledger("start"), fleet, "work to begin")
         fleet.signal("a", number)
 
