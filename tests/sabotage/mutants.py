@@ -967,4 +967,10 @@ MUTANTS = (
         (("src/duly/engine/worker.py", "UNCLAIMED_POLLS * self._settings.poll", "10**9"),),
         (("tests/engine/test_queues.py",),),
     ),
+    Mutant(
+        "ended-runs-come-back",
+        "an enqueue that is repeated while its run ends makes that run a second time",
+        _queries("postgres", ("drop_returned",), "r.fence = 0", "r.fence < 0"),
+        (("tests/store/postgres/test_guards.py",),),
+    ),
 )

@@ -163,3 +163,34 @@ async def test_a8_a_pause_waits_for_the_fire_under_way_and_keeps_what_that_has_m
     assert paused is not None
     assert (paused.cursor.window_at, paused.cursor.fired) == (made.cursor.next_window_at, 1)
     assert (paused.enabled, paused.cursor.fire_at) == (False, None)
+
+
+ENDING = """
+WITH gone AS (DELETE FROM duly_runs RETURNING *)
+INSERT INTO duly_history (
+    id, kind, window_at, tenant, job, queue, priority, status, attempt, max_attempts, fence, session, due_at, fired_at,
+    finished_at
+)
+SELECT id, kind, window_at, tenant, job, queue, priority, 'completed', attempt, max_attempts, fence, claimed_by, due_at,
+       fired_at, due_at
+FROM gone
+"""
+
+
+async def test_a_repeated_enqueue_that_waits_for_the_end_of_its_run_does_not_bring_it_back(
+    store: SqlStore, fresh_postgres: str
+) -> None:
+    request, another = new_request(owner="ann"), new_request()
+    session = await open_session(store)
+    await store.enqueue([request])
+    (claim,) = await claim_all(store, session)
+    with psycopg.connect(fresh_postgres) as settling:
+        settling.execute(ENDING)
+        again = asyncio.create_task(store.enqueue([another, request]))
+        await waits_for_a_lock(fresh_postgres, again)
+        assert not again.done()
+        settling.commit()
+    made, answered = await again
+    assert (made.id, made.status) == (another.id, "pending")
+    assert (answered.id, answered.status, answered.fence) == (request.id, "completed", claim.fence)
+    assert [claim.id for claim in await claim_all(store, session)] == [another.id], "an ended run does not run again"

@@ -9,7 +9,7 @@ from duly.core.errors import Conflict, UniqueKeyInUse
 from duly.core.ids import lane_id
 from duly.core.run import NewRun, Run, RunKind
 from duly.core.steps import StepKind, parse_handler
-from duly.store.statements import Program, batch, columns, query
+from duly.store.statements import Program, batch, columns, group, query
 from duly.store.values import NewRequest
 
 from .firing import NEW_RUN, new_run_row
@@ -42,8 +42,7 @@ def signal_with_start(now: int, request: NewRequest, name: str, body: str | None
 
 def _insert(runs: Sequence[NewRun], wanted: Sequence[str], requests: Sequence[NewRequest]) -> Program[list[Run]]:
     """Insert the runs, and answer those that are wanted, new or not."""
-    rows = (yield batch("insert_runs", columns(NEW_RUN, map(new_run_row, runs)))) if runs else []
-    inserted = {row[0] for row in rows}
+    inserted = (yield from _put_runs(runs)) if runs else set()
     theirs = [(request.id, request.owner) for request in requests if request.owner and request.id in inserted]
     if theirs:
         yield batch("insert_owners", columns(("run_id", "owner"), theirs))
@@ -62,6 +61,15 @@ def _insert(runs: Sequence[NewRun], wanted: Sequence[str], requests: Sequence[Ne
                 raise Conflict(f"run id {id} is in use; choose another" if id in new else _TAKEN)
             answers.append(existing)
     return answers
+
+
+def _put_runs(runs: Sequence[NewRun]) -> Program[set[str]]:
+    """Insert the runs; answer the ids of those that had never been there."""
+    made, returned = yield group(
+        batch("insert_runs", columns(NEW_RUN, map(new_run_row, runs))),
+        query("drop_returned", ids=[run.id for run in runs]),
+    )
+    return {row[0] for row in made} - {row[0] for row in returned}
 
 
 def _enqueue_guarded(now: int, requests: Sequence[NewRequest]) -> Program[list[Run]]:
