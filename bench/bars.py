@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bench.bench import Bench
+from bench.cells.create import SLOW
 from bench.cells.pair import LONGER
 from bench.peering import beside
 from bench.report import Ratio, Report, Row
@@ -127,6 +128,9 @@ def _create_and_idle(bars: Bars, bench: Bench, kind: str) -> None:
         bars.most("P7", f"D RSS MB, {where}", ("D", who, what, "rss_mb"), 80)
         bars.most("P7", f"D idle CPU %, {where}", ("D", who, what, "cpu_percent"), 0.5)
         bars.most("P7", f"D ready s, {where}", ("D", who, what, "ready_s"), 1)
+    for what, least in (("commits", 0.8), ("creates", None)):
+        alone, bare = ("C", who, SLOW, "sequential_per_s"), ("C", f"limit/{kind}", f"bare {what}, {SLOW}", "per_s")
+        bars.ratio("P6", f"C one caller / bare {what}, {SLOW}, {kind}", alone, bare, least)
 
 
 def _queue(bars: Bars, bench: Bench, kind: str) -> None:

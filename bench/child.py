@@ -8,17 +8,21 @@ import sys
 from importlib import import_module
 from typing import Any
 
+from bench.slow_disk import slow_sqlite
+
 
 def main() -> None:
     arguments: dict[str, Any] = json.loads(sys.argv[1])
     inside = import_module(f"bench.inside.{arguments.pop('inside')}")
     profile = arguments.pop("profile", None)
+    disk = slow_sqlite() if arguments.pop("slow_sqlite", False) else None
     if profile:
         from bench.profiling import profiled
 
         answer = profiled(lambda: asyncio.run(inside.main(**arguments)), profile)
     else:
         answer = asyncio.run(inside.main(**arguments))
+    del disk  # in use until here
     print(json.dumps(answer))
 
 
