@@ -11,6 +11,7 @@ from duly import CatchUp, Cron, Duly, Every, Once, Retry, RunStatus, ScheduleSta
 from duly.core.errors import ClientRequestIdInUse, DulyError, KeyInUse, NotFound, RunActive, ValidationFailed
 from duly.core.instants import to_datetime
 from duly.engine.instance import Instance
+from duly.runtime.clock import SystemClock
 from duly.testing import ManualClock
 from tests.app.conftest import PATIENCE, QUICK, MakeApp, until
 
@@ -27,6 +28,30 @@ async def app(make_app: MakeApp):
 
 
 async def _work() -> None: ...
+
+
+class Ahead(SystemClock):
+    """The clock of a machine that is a minute ahead of its database's."""
+
+    def now(self) -> int:
+        return super().now() + 60_000
+
+
+@pytest.mark.parametrize("call", ["create", "put", "create_many"])
+async def test_the_start_of_an_interval_is_the_store_s_whatever_the_caller_s_clock_shows(
+    make_app: MakeApp, call: str
+) -> None:
+    timing = Every("1h", anchor="start")
+    async with make_app(roles=(), clock=Ahead()) as app:
+        match call:
+            case "create":
+                made = await app.schedules.create("k", timing, job="work")
+            case "put":
+                made = await app.schedules.put("k", timing, "work")
+            case _:
+                (made,) = await app.schedules.create_many([{"key": "k", "timing": timing, "job": "work"}])
+    assert made.next_window_at is not None
+    assert made.next_window_at - made.created_at == timedelta(hours=1), "the start itself is no window"
 
 
 async def test_create_answers_what_was_stored_and_get_finds_it_by_id_and_by_key(app: Duly) -> None:

@@ -35,7 +35,7 @@ from duly.core.queue import Queue, QueueState
 from duly.core.rules.backlog import all_missed, not_prompt, under
 from duly.core.rules.editing import Change, end_pause, pause
 from duly.core.rules.fairness import shares, shuffled
-from duly.core.rules.firing import FireRules, first_cursor, plan
+from duly.core.rules.firing import FireRules, first_cursor, plan, started
 from duly.core.rules.flow import after_starts, allowance, is_full, opens_at
 from duly.core.rules.forecasting import Stratum
 from duly.core.rules.overlap import admit_manual
@@ -338,8 +338,9 @@ class Model(
 
     def _put(self, item: NewSchedule, now: int) -> Put | None:
         facts = replace(item.facts, created_at=now, updated_at=now, paused_at=item.facts.paused_at and now)
+        definition = started(item.definition, now)
         try:
-            cursor = first_cursor(facts.id, item.definition, now=now, slot=0, paused=facts.paused_at is not None)
+            cursor = first_cursor(facts.id, definition, now=now, slot=0, paused=facts.paused_at is not None)
         except DulyError as error:
             return error
         unknown = self._unknown_calendar(facts, item.definition)
@@ -350,7 +351,7 @@ class Model(
         cursor.slot = self.tenants[facts.tenant] = self.tenants.get(facts.tenant, 0) + 1
         self.facts[facts.id] = facts
         self.revisions[facts.id, facts.revision] = RevisionRow(
-            definition=item.definition, made_at=now, made_by=facts.created_by
+            definition=definition, made_at=now, made_by=facts.created_by
         )
         self.cursors[facts.id] = cursor
         if item.trace is not None:

@@ -16,7 +16,7 @@ from duly.config import Settings
 from duly.core.errors import Conflict, DulyError, Invalid, KeyInUse, ValidationFailed
 from duly.core.policy import choose
 from duly.core.rules.editing import Change
-from duly.core.rules.starting import first_cursor, first_window
+from duly.core.rules.starting import first_cursor, first_window, started
 from duly.core.schedule import Schedule
 from duly.core.timing import Timing
 from duly.runtime.clock import Clock
@@ -78,7 +78,8 @@ class Applying:
         """Raise what ``create`` would, as far as that can be told without the store, which need not be open."""
         check_words("check", options, SCHEDULE_WORDS)
         new = self._builder.schedule(key, timing, **options)
-        first_window(new.definition, self._clock.now())
+        now = self._clock.now()
+        first_window(started(new.definition, now), now)
 
     async def apply(
         self,
@@ -231,7 +232,8 @@ def _foreseen(new: NewSchedule, update: SetUpdate, before: Schedule | None, now:
 def _first(new: NewSchedule, now: int) -> Schedule:
     facts = replace(new.facts, created_at=now, updated_at=now)
     paused = facts.paused_at is not None
-    return Schedule(facts, new.definition, first_cursor(facts.id, new.definition, now=now, slot=0, paused=paused))
+    definition = started(new.definition, now)
+    return Schedule(facts, definition, first_cursor(facts.id, definition, now=now, slot=0, paused=paused))
 
 
 def _changed(before: Schedule, change: Change) -> Schedule:

@@ -12,6 +12,7 @@ from duly.core.errors import DulyError, ValidationFailed
 from duly.core.ids import check_key
 from duly.core.instants import check_instant
 from duly.core.policy import LEFT_RETRY, LEFT_TIMEOUT, CatchUp, Missed
+from duly.core.rules.starting import started
 from duly.core.schedule import DEFAULT_TIMEOUT_MS, Definition, Facts, Target
 from duly.core.timing import Cron, Every, Once, Timing
 from duly.engine.registry import Registry
@@ -84,13 +85,12 @@ class Builder:
         """The same for many mappings of arguments; the error of the first that is refused tells its place."""
         made: list[NewSchedule] = []
         mould: Mould | None = None
-        now = self._clock.now()
         try:
             with uncollected():
                 for id, arguments in zip(self.ids(len(many)), many, strict=True):
                     given = self._named(check_mapping(call, arguments))
                     if mould is not None and mould.fits(given):
-                        made.append(self._moulded(mould, id, given, now))
+                        made.append(self._moulded(mould, id, given))
                         continue
                     check_words(call, given, SCHEDULE_WORDS)
                     made.append(self.schedule(id=id, **given))
@@ -101,7 +101,7 @@ class Builder:
             raise
         return made
 
-    def _moulded(self, mould: Mould, id: str, given: Mapping[str, Any], now: int) -> NewSchedule:
+    def _moulded(self, mould: Mould, id: str, given: Mapping[str, Any]) -> NewSchedule:
         """Check what is a schedule's own, and take the rest from the mould."""
         limit = self._settings.payload_limit
         key = given.get("key")
@@ -117,7 +117,7 @@ class Builder:
             facts = Facts(id=id, key=key, name=key, **mould.facts)
         timing = self.check_timing(given.get("timing"))
         definition = Definition(key=key, timing=timing, payload=payload, **mould.fields)
-        return NewSchedule(facts=facts, definition=self._fitted(definition, now))
+        return NewSchedule(facts=facts, definition=self._fitted(definition))
 
     def _facts(
         self, id: str, key: str, words: Words, *, app: str | None = None, created_by: str | None = None
@@ -151,7 +151,7 @@ class Builder:
         definition = aimed(definition, words.definition)
         self._take_defaults(definition, words)
         check_span(definition.start_at, definition.end_at)
-        return self._fitted(definition, self._clock.now())
+        return self._fitted(definition)
 
     def _take_defaults(self, definition: Definition, words: Words) -> None:
         """Leave to the job what nobody chose, and fill in what it says of itself, where it is known here."""
@@ -168,11 +168,10 @@ class Builder:
         if left & LEFT_TIMEOUT and handler.has_timeout:
             definition.timeout_ms = handler.timeout_ms
 
-    def _fitted(self, definition: Definition, now: int) -> Definition:
-        """The definition, if timing and payload go with the rest of it; counted from where it is to be counted."""
+    def _fitted(self, definition: Definition) -> Definition:
+        """The definition, if timing and payload go with the rest of it."""
         self.check_payload(definition.target, definition.payload)
         _check_jitter_fits(definition)
-        definition.timing = anchored(definition, None, now)
         return definition
 
     def merge_words(self, changes: Mapping[str, Any]) -> Words:
@@ -281,12 +280,7 @@ def _check_jitter_fits(definition: Definition) -> None:
 
 def anchored(new: Definition, old: Definition | None, now: int) -> Timing:
     """The timing, counted from the schedule's own start if it asks for that: an edit or a restart is no new start."""
-    timing = new.timing
-    if not isinstance(timing, Every) or timing.anchor != "start":
-        return timing
-    if new.start_at is not None:
-        return timing.anchored_at(new.start_at)
     was = None if old is None else old.timing
-    if isinstance(was, Every) and was.anchor == "start" and was.anchor_ms is not None:
-        return timing.anchored_at(was.anchor_ms)
-    return timing.anchored_at(now) if timing.anchor_ms is None else timing
+    if isinstance(was, Every) and was.anchor == "start" and was.anchor_ms is not None and new.start_at is None:
+        return new.timing.anchored_at(was.anchor_ms) if isinstance(new.timing, Every) else new.timing
+    return started(new, now).timing

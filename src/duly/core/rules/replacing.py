@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from duly.core.errors import NotCancellable
 from duly.core.rules.editing import Change, cancel, delete
-from duly.core.rules.starting import first_window
+from duly.core.rules.starting import first_window, started
 from duly.core.schedule import Definition, Facts, Schedule, ScheduleStatus
 from duly.core.timing import Timing
 
@@ -44,6 +44,7 @@ def reschedule(schedule: Schedule, now: int, *, id: str, timing: Timing, by: str
 
 def succeed(schedule: Schedule, now: int, *, facts: Facts, definition: Definition, by: str | None) -> Succession:
     """Put a new schedule in the place of one that has ended, which is deleted."""
+    definition = started(definition, now)
     first_window(definition, now)
     change = delete(schedule, now, by)
     change.facts = replace(change.facts, replaced_by=facts.id)

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from duly.core.errors import ValidationFailed
 from duly.core.instants import to_datetime
 from duly.core.rules.windows import fire_instant, next_window, within_end
 from duly.core.schedule import Cursor, Definition
-from duly.core.timing import Once
+from duly.core.timing import Every, Once
+
+
+def started(definition: Definition, now: int) -> Definition:
+    """The definition as it begins its life now: an interval that is counted from its start gets one.
+
+    Only the store knows what time it is: by the clock of a caller who is ahead, the start would be a window to come.
+    """
+    timing = definition.timing
+    if type(timing) is not Every or timing.anchor != "start":
+        return definition
+    if definition.start_at is None and timing.anchor_ms is not None:
+        return definition
+    start = now if definition.start_at is None else definition.start_at
+    return replace(definition, timing=timing.anchored_at(start))
 
 
 def first_cursor(schedule_id: str, definition: Definition, *, now: int, slot: int, paused: bool = False) -> Cursor:

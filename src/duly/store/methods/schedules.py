@@ -10,7 +10,7 @@ from typing import Any
 
 from duly.core.errors import ClientRequestIdInUse, Conflict, DulyError, KeyInUse, QuotaExceeded
 from duly.core.ids import check_ref, is_id, is_key
-from duly.core.rules.firing import first_cursor
+from duly.core.rules.firing import first_cursor, started
 from duly.core.schedule import UNREAD, Facts, Schedule, TargetKind
 from duly.core.timing import Cron, Every, Once
 from duly.runtime.collecting import uncollected
@@ -74,12 +74,13 @@ def _make_ready(now: int, new: Sequence[NewSchedule], most: int | None) -> Progr
             facts = item.facts
             facts.created_at = facts.updated_at = now
             facts.paused_at = facts.paused_at and now
+            definition = started(item.definition, now)
             try:
-                cursor = first_cursor(facts.id, item.definition, now=now, slot=0, paused=facts.paused_at is not None)
+                cursor = first_cursor(facts.id, definition, now=now, slot=0, paused=facts.paused_at is not None)
             except DulyError as error:
                 refused[facts.id] = error
             else:
-                ready[facts.id] = Schedule(facts, item.definition, cursor)
+                ready[facts.id] = Schedule(facts, definition, cursor)
     yield from _refuse_unknown_calendars(ready, refused)
     if most is not None:
         yield from _refuse_too_many(ready, refused, most)

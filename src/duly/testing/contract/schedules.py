@@ -44,6 +44,18 @@ class TestPuttingSchedules:
         assert put.facts.created_at == put.facts.updated_at == now
         assert put.cursor.next_window_at == put.cursor.fire_at == now + 60_000
 
+    async def test_an_interval_that_is_counted_from_its_start_starts_by_the_store_s_clock(self, trial: Trial) -> None:
+        now = trial.clock.now()
+        put = await trial.put("one", Every(minutes=1, anchor="start"))
+        assert put.timing == Every(minutes=1, anchor="start").anchored_at(now)
+        assert put.cursor.next_window_at == now + 60_000
+        assert await trial.schedule("one") == put
+        later = await trial.put("two", Every(minutes=1, anchor="start"), start_at=now + 5)
+        assert later.timing == Every(minutes=1, anchor="start").anchored_at(now + 5)
+        assert later.cursor.next_window_at == now + 5
+        kept = await trial.put("three", Every(minutes=1, anchor="start").anchored_at(now - 7))
+        assert kept.cursor.next_window_at == now - 7 + 60_000
+
     async def test_the_same_id_again_answers_the_schedule_as_it_is(self, trial: Trial) -> None:
         new = trial.new("nightly")
         (first,) = await trial.store.put_schedules([new])
