@@ -64,6 +64,25 @@ def test_ten_processes_set_up_one_empty_database(fresh_postgres: str):
     assert ask(fresh_postgres, "SELECT schema FROM duly_meta") == [NEXT - 1]
 
 
+OTHERS = (
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    " AND backend_type = 'client backend'"
+)
+
+
+async def test_a_store_that_refuses_to_open_keeps_no_connection(fresh_postgres: str):
+    await open_store(fresh_postgres)
+    tell(fresh_postgres, f"UPDATE duly_meta SET schema = {NEXT}")
+    store = postgres_store(fresh_postgres)
+    with pytest.raises(SchemaMismatch):
+        await store.open()
+    while ask(fresh_postgres, OTHERS) != [0]:  # noqa: ASYNC110 - the server needs a moment to see that one has gone
+        await asyncio.sleep(0.01)
+    tell(fresh_postgres, f"UPDATE duly_meta SET schema = {NEXT - 1}")
+    await store.open()
+    await store.close()
+
+
 async def test_opening_again_changes_nothing(fresh_postgres: str):
     await open_store(fresh_postgres)
     before = ask(fresh_postgres, "SELECT store_id FROM duly_meta")

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Self
 
 from duly.core.credential import Whose
-from duly.core.errors import ConfigurationError, DulyError, StoreError
+from duly.core.errors import ConfigurationError, StoreError
 from duly.runtime.clock import Clock
 from duly.store.clash import Clash
 from duly.store.driver import Driver
@@ -52,10 +52,10 @@ class Bound:
         self._advice = self._closed = advice
 
     async def open(self) -> None:
-        await self.driver.open()
         try:
+            await self.driver.open()
             await self.driver.read(refuse_unknown_seals)
-        except DulyError:
+        except BaseException:
             await self.driver.close()
             raise
         self._closed = None
