@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.cli.conftest import Duly
+from tests.core.timing.changes import ms
 
 AFTER = ("--after", "2027-03-26T00:00:00Z")
 
@@ -58,6 +59,25 @@ def test_explain_says_it_in_words_with_the_changes_of_the_coming_year(duly: Duly
     assert "At 02:30 every day, Europe/Berlin." in done.stdout
     assert "clocks go forward" in done.stdout
     assert "clocks go back" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "expression, zone, now, change",
+    [
+        ("0 1 * * *", "Antarctica/Troll", "2027-06-01T00:00:00Z", "01:00 comes twice that day"),  # by two hours
+        ("59 2 * * *", "Antarctica/Troll", "2027-06-01T00:00:00Z", "02:59 comes twice that day"),
+        ("0 1 * * *", "Antarctica/Troll", "2027-01-01T00:00:00Z", "01:00 does not exist that day"),
+        ("30 1 * * *", "Australia/Lord_Howe", "2027-01-01T00:00:00Z", "01:30 comes twice that day"),  # by half an hour
+        ("0 7 * * *", "Pacific/Apia", "2011-06-01T00:00:00Z", "07:00 on 2011-12-30 does not exist"),  # by a day
+        ("1 3 * * *", "Pacific/Kwajalein", "1969-06-01T00:00:00Z", "03:01 comes twice that day"),  # by 23 hours
+    ],
+)
+def test_explain_knows_changes_of_any_length(
+    duly: Duly, monkeypatch: pytest.MonkeyPatch, expression: str, zone: str, now: str, change: str
+) -> None:
+    monkeypatch.setattr("duly.cli.cron.system_now", lambda: ms(now))
+    done = duly("cron", "explain", expression, "--timezone", zone)
+    assert change in done.stdout
 
 
 def test_explain_of_a_dense_expression_stays_short(duly: Duly) -> None:

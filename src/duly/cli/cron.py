@@ -123,8 +123,9 @@ def _touched(cron: Cron, now: int) -> Iterator[int]:
 
     at, end = now // 1000, (now + YEAR_MS) // 1000
     while not cron.zone.is_utc and at < end:
-        change = cron.zone.stretch_at(at).end
-        near = cron.between_ms((change - 7200) * 1000, (change + 7200) * 1000)
+        _, change, offset, _, after = cron.zone.stretch_at(at)
+        reach = abs(after - offset)  # a fold comes twice within this, before the change and after it
+        near = cron.between_ms((change - reach) * 1000 - 1, (change + reach) * 1000)
         noted = (window for window in near if window > now and dst_note(cron, window))
         yield from (window for window, _ in zip(noted, range(2), strict=False))
         at = max(change, at + 1)
