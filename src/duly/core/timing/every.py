@@ -16,6 +16,8 @@ from duly.core.timing.zone import check_zone
 
 DEFAULT_MINIMUM_MS: Final = 1000
 
+_UNIT_MS: Final = {"milliseconds": 1, "seconds": 1000, "minutes": 60_000, "hours": 3_600_000, "days": 86_400_000}
+
 Anchor = Literal["epoch", "start"] | datetime
 
 
@@ -137,7 +139,7 @@ def _from_units(units: dict[str, int]) -> int:
             raise refused(name, value, "a whole number; use milliseconds for parts of a second")
         if abs(value) > MAX_DURATION_MS:
             raise refused(name, value, f"at most {MAX_DURATION_MS} ms in all, about ten years")
-    return _checked(timedelta(**units) // timedelta(milliseconds=1))
+    return _checked(sum(value * _UNIT_MS[name] for name, value in units.items()))
 
 
 def _from_value(every: object, units: dict[str, int]) -> int:

@@ -21,5 +21,8 @@ def refused_as(error: type[Refusal], given: str, field: str, got: object, expect
 
 def shortened(got: object) -> str:
     """A value as it may stand in a message: printable ASCII, and not long."""
-    text = ascii(got)
+    try:
+        text = ascii(got)
+    except ValueError:  # Python writes no number of more than some thousand digits
+        text = f"a number of {got.bit_length()} bits" if isinstance(got, int) else f"a {type(got).__name__}"
     return text if len(text) <= 60 else f"{text[:56]}..."
