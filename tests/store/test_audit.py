@@ -10,6 +10,7 @@ import pytest
 from duly.app.audits import Audits
 from duly.core.audit import Audit, Fault
 from duly.core.ids import window_run_id
+from duly.core.instants import to_datetime
 from duly.core.policy import CatchUp, Missed, Overlap
 from duly.core.schedule import Schedule
 from duly.core.timing import Cron, Every, Jitter, Once
@@ -293,6 +294,26 @@ async def test_a_life_with_everything_in_it_is_clean(place: Place, clock: Manual
     found = await place.audit(late=6 * 3600, since=timedelta(days=2))
     assert found.findings == []
     assert found.windows > 150
+
+
+@pytest.mark.parametrize("catch_up", [False, True])
+async def test_windows_of_a_pause_are_not_owed_where_an_edit_moved_on_past_them(
+    place: Place, clock: ManualClock, catch_up: bool
+) -> None:
+    trial = place.trial
+    delayed = Jitter(30_000, 40_000)
+    put = await trial.put("delayed", Every(minutes=1), jitter=delayed)
+    clock.move(minutes=1)
+    await trial.pause(put)  # its window has come, and its jitter still delays it
+    clock.move(minutes=10)
+    await trial.edit(put, definition=trial.new("delayed", Cron("0 12 * * *"), jitter=delayed).definition)
+    clock.move(minutes=1)
+    await trial.resume(put, catch_up=catch_up)
+    await trial.fire()
+    assert [run.window_at for run in await trial.runs(put)] == [to_datetime(clock.now() - 11 * MINUTE - 2000)]
+    clock.move(minutes=2)
+    found = await place.audit(schedule=put.id)
+    assert (found.findings, found.windows) == ([], 1)
 
 
 def past(clock: ManualClock) -> Once:

@@ -7,7 +7,7 @@ planner, no catch-up. What a policy did with a window is for its row to say; tha
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, pairwise, takewhile
 
 from duly.core.audit import Life, RevisionMade, Switched
@@ -100,14 +100,19 @@ def _resumed_at(life: Life, switch: Switched) -> int:
         return switch.at
     made = sorted(life.revisions, key=lambda revision: revision.number)
     for before, after in pairwise(made):
-        if switch.as_of < after.made_at <= switch.at and _timing(before) != _timing(after):
+        if switch.as_of < after.made_at <= switch.at and _moves_of(before) != _moves_of(after):
             return after.made_at
     return switch.as_of
 
 
-def _timing(revision: RevisionMade) -> tuple[object, int | None]:
+def _moves_of(revision: RevisionMade) -> tuple[object, int | None]:
     definition = revision.definition
-    return (definition.timing, definition.start_at) if isinstance(definition, Definition) else (None, None)
+    return _moves(definition) if isinstance(definition, Definition) else (None, None)
+
+
+def _moves(definition: Definition) -> tuple[object, int | None]:
+    """What moves a schedule where an edit changes it."""
+    return definition.timing, definition.start_at
 
 
 def _begins_paused(life: Life, switches: list[Switched]) -> bool:
@@ -121,12 +126,23 @@ def windows_of(life: Life, reigns: list[Reign], since: int, until: int) -> Itera
     for place, reign in enumerate(reigns):
         if reign.definition.counts_from_completion:
             continue
-        outlived_at = _outlived_at(life, reigns[place:])
+        outlived_at, held = _outlived_at(life, reigns[place:]), _held_for(reigns[place:], pauses)
         prompt = (one for one in _prompt(reign, reigns[place - 1] if place else None) if since <= one <= until)
         for window in chain(prompt, _between(reign, since, until)):
-            holding = [pause for pause in pauses if pause.holds(window)]
+            holding = [pause for pause in held if pause.holds(window)]
             if not holding or (_may_be_late(reign) and all(_ends_before(pause, outlived_at) for pause in holding)):
                 yield window, reign
+
+
+def _held_for(reigns: list[Reign], pauses: list[Pause]) -> list[Pause]:
+    """The pauses as the windows of the first of these see them.
+
+    A resume that went back takes up what the schedule had by then: not what an edit during the pause did away with.
+    """
+    first = reigns[0].definition
+    same = takewhile(lambda reign: _moves(reign.definition) == _moves(first), reigns)
+    until = max(reign.until for reign in same)
+    return [one if one.until is None or one.until < until else replace(one, goes_on_from=None) for one in pauses]
 
 
 def _between(reign: Reign, since: int, until: int) -> Iterator[int]:
