@@ -7,8 +7,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from duly.core.timing import Cron, Every, Once
+from duly.core.timing.pattern import Pattern
 
-EXPRESSIONS = ["* * * * *", "*/7 * * * *", "30 2 * * *", "*/15 1-3 * * *", "0 0 29 2 *", "0 9 L * *", "15 2 * * SUN#1"]
+EXPRESSIONS = [
+    "* * * * *",
+    "*/7 * * * *",
+    "30 2 * * *",
+    "*/15 1-3 * * *",
+    "0 0 29 2 *",
+    "0 9 L * *",
+    "15 2 * * SUN#1",
+    "*/50 */20 1-3 * * *",
+    "0 0-3 * * *",
+]
 ZONES = ["UTC", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia", "Africa/Casablanca", "America/Sao_Paulo"]
 DAY_MS = 86_400_000
 
@@ -43,6 +54,29 @@ def test_a_year_of_seconds_is_counted_by_its_masks() -> None:
     cron = Cron("* * * * * *", "America/New_York")
     after = ms("2026-01-01T00:00:00")
     assert cron.count_between_ms(after, ms("2027-01-01T00:00:00")) == 365 * 86_400
+
+
+@pytest.mark.parametrize("expr", ["* * * * * *", "* * 1-3 * * *"])
+@pytest.mark.parametrize("fold", ["first", "second", "both"])
+def test_no_fire_is_walked_through_for_a_count_not_even_beside_a_change(
+    expr: str, fold: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cron = Cron(expr, "America/New_York", dst_fold=fold)  # type: ignore[arg-type]
+    asked = 0
+
+    def counted(self: Pattern, local: int) -> int | None:
+        nonlocal asked
+        asked += 1
+        return first_from(self, local)
+
+    first_from = Pattern.first_from
+    monkeypatch.setattr(Pattern, "first_from", counted)
+    seconds = cron.count_between_ms(ms("2007-06-01T00:00:00"), ms("2027-06-01T00:00:00"))
+    assert asked < 200, "the hours beside one change have thousands"
+    a_day = 86_400 if expr == "* * * * * *" else 3 * 3600
+    # Each spring takes the hour from 2 to 3 out of the named ones, but for the fire after it, which is at 3 anyway.
+    lost, found = (0, 0) if a_day == 86_400 else (20 * 3600, 20 * 3600 if fold == "both" else 0)
+    assert seconds == 7305 * a_day - lost + found
 
 
 def test_a_count_over_centuries_keeps_the_calendar() -> None:

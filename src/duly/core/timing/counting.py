@@ -1,33 +1,40 @@
 """Counts fires without walking through them: a secondly schedule that slept a year has 31 million.
 
-Between two changes of the UTC offset, fires and named local times are one and the same, and those are counted by
-their masks. Only the few hours beside a change, where local times are missing or come twice, are walked.
+Within a stretch of constant UTC offset, fires are the named local times that it places, and those are counted by their
+masks; one more may be there for all the times that a gap before it left out.
 """
 
 from __future__ import annotations
 
+from duly.core.timing.epoch import LAST_SECOND
 from duly.core.timing.fires import Fires
 from duly.core.timing.pattern import Pattern
+from duly.core.timing.zone import Stretch
 
 
 def count_fires(fires: Fires, after: int, until: int) -> int:
     """How many fires lie after the instant ``after`` and at or before ``until``, in whole seconds."""
+    if fires.zone.is_utc:
+        return count_local(fires.pattern, after, until) if after < until else 0
     count, at = 0, after
     while at < until:
-        start, end, offset, before, later = fires.zone.stretch_at(at + 1)
-        calm_from = start + abs(offset - before) + 1
-        calm_to = end - abs(later - offset) - 1
-        if at + 1 < calm_from:
-            at, walked = _walk(fires, at, min(until, calm_from - 1))
-            count += walked
-        elif at + 1 <= calm_to:
-            upto = min(until, calm_to)
-            count += count_local(fires.pattern, at + offset, upto + offset)
-            at = upto
-        else:
-            at, walked = _walk(fires, at, min(until, end - 1))
-            count += walked
+        stretch = fires.zone.stretch_at(at + 1)
+        upto = min(until, stretch.end - 1)
+        low, high = fires.placed_in(stretch)
+        first, last = max(at + 1 + stretch.offset, low), min(upto + stretch.offset, high - 1)
+        if first <= last:
+            count += count_local(fires.pattern, first - 1, last)
+        if at + 1 == stretch.start and not fires.skip_gap:
+            count += _fires_for_gap(fires.pattern, stretch)
+        at = upto
     return count
+
+
+def _fires_for_gap(pattern: Pattern, stretch: Stretch) -> bool:
+    """Whether times that the gap before a stretch left out are all that fires at its start."""
+    opens, closes = stretch.start + stretch.before, stretch.start + stretch.offset
+    missing = pattern.first_from(opens)
+    return missing is not None and missing < closes and pattern.first_from(closes) != closes
 
 
 def count_local(pattern: Pattern, after: int, until: int) -> int:
@@ -35,18 +42,9 @@ def count_local(pattern: Pattern, after: int, until: int) -> int:
     return _count_to(pattern, until) - _count_to(pattern, after)
 
 
-def _walk(fires: Fires, after: int, until: int) -> tuple[int, int]:
-    count = 0
-    fire = fires.next_after(after)
-    while fire is not None and fire <= until:
-        count += 1
-        fire = fires.next_after(fire)
-    return until, count
-
-
 def _count_to(pattern: Pattern, local: int) -> int:
     """Named local seconds from the first day of the calendar to ``local``, the latter counted."""
-    day, rest = divmod(local, 86_400)
+    day, rest = divmod(min(local, LAST_SECOND), 86_400)
     hours, minutes, seconds = pattern.hours, pattern.minutes, pattern.seconds
     per_minute = seconds.bit_count()
     per_hour = minutes.bit_count() * per_minute

@@ -38,13 +38,14 @@ class Days:
     Both day fields restricted: a day needs either. Otherwise it needs both, and the unrestricted one is always met.
     """
 
-    __slots__ = ("_masks", "every_day", "month_days", "months", "weekdays")
+    __slots__ = ("_masks", "_sums", "every_day", "month_days", "months", "weekdays")
 
     def __init__(self, month_days: MonthDays, months: int, weekdays: Weekdays) -> None:
         self.month_days = month_days
         self.months = months
         self.weekdays = weekdays
         self._masks: list[int | None] = [None] * 14
+        self._sums: tuple[int, ...] = ()
         self.every_day = months == _ALL_MONTHS and self._all_dates_and_weekdays()
 
     def exist(self) -> bool:
@@ -91,10 +92,15 @@ class Days:
         year = date.fromordinal(day + EPOCH_ORDINAL).year
         # The calendar repeats every 400 years, and a whole number of weeks lies between.
         cycle, years = divmod(year - 1, 400)
-        count = sum(self._mask(_YEAR_KIND[1 + earlier]).bit_count() for earlier in range(years))
-        if cycle:
-            count += cycle * sum(self._mask(_YEAR_KIND[1 + earlier]).bit_count() for earlier in range(400))
-        return count + (self._mask(_YEAR_KIND[year]) & ((1 << (day - _YEAR_START[year])) - 1)).bit_count()
+        sums = self._sums or self._count_years()
+        in_year = self._mask(_YEAR_KIND[year]) & ((1 << (day - _YEAR_START[year])) - 1)
+        return cycle * sums[400] + sums[years] + in_year.bit_count()
+
+    def _count_years(self) -> tuple[int, ...]:
+        """How many days are picked in the first n years of 400, for each n."""
+        counts = (self._mask(_YEAR_KIND[year]).bit_count() for year in range(1, 401))
+        self._sums = tuple(accumulate(counts, initial=0))
+        return self._sums
 
     def _all_dates_and_weekdays(self) -> bool:
         dates, weekdays = self.month_days.mask == _ALL_DATES, self.weekdays.mask == _ALL_WEEKDAYS

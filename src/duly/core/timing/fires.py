@@ -63,6 +63,10 @@ class Fires(ABC):
     def latest_at(self, t: int) -> int | None:
         """The last fire at or before the instant ``t``."""
 
+    def placed_in(self, stretch: Stretch) -> tuple[int, int]:
+        """The local times that fire while a stretch shows them: from the first to before the second."""
+        return stretch.start + stretch.offset, stretch.end + stretch.offset
+
 
 class Unshifted(Fires):
     """Local times are instants: UTC."""
@@ -116,6 +120,9 @@ class FirstPass(Fires):
             local = self.pattern.last_to(stretch.start + stretch.before - 1)
         return None
 
+    def placed_in(self, stretch: Stretch) -> tuple[int, int]:
+        return stretch.start + max(stretch.before, stretch.offset), stretch.end + stretch.offset
+
 
 class SecondPass(Fires):
     __slots__ = ()
@@ -148,6 +155,9 @@ class SecondPass(Fires):
                 return stretch.end
             local = self.pattern.last_to(stretch.end + stretch.offset - 1)
         return None
+
+    def placed_in(self, stretch: Stretch) -> tuple[int, int]:
+        return stretch.start + stretch.offset, stretch.end + min(stretch.offset, stretch.after)
 
 
 class EachPass(Fires):
