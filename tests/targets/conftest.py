@@ -22,12 +22,13 @@ SELDOM = Every(days=3650)
 
 
 class Outside:
-    """Lets the registry of a laboratory deliver to targets; what it paused is kept."""
+    """Lets the registry of a laboratory deliver to targets; what it paused is kept, or refused as ``no_pause`` says."""
 
     def __init__(self, lab: Lab, clock: ManualClock) -> None:
         self._lab = lab
         self._clock = clock
         self.paused: list[tuple[str, str | None]] = []
+        self.no_pause: Exception | None = None
 
     def add(
         self, name: str, target: Any, *, most: int = 10, together: bool = True, recorder: Recorder | None = None
@@ -44,6 +45,8 @@ class Outside:
         return deliverer
 
     async def _pause(self, ref: str, *, reason: str | None = None) -> None:
+        if self.no_pause is not None:
+            raise self.no_pause
         self.paused.append((ref, reason))
 
 

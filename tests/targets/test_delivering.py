@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from duly.config import Settings
+from duly.core.errors import Conflict, NotFound, StoreUnavailable
 from duly.core.policy import Retry
 from duly.core.run import RunStatus
 from duly.core.schedule import Schedule
@@ -133,6 +134,32 @@ async def test_what_is_refused_for_good_is_not_sent_again(
     assert (len(target.batches), run.status, run.reason) == (1, RunStatus.FAILED, "fatal")
     assert run.dead
     assert [ref for ref, _ in outside.paused] == ([schedule.id] if pauses else [])
+
+
+@pytest.mark.parametrize("error", [Conflict("it is completed and cannot be paused"), NotFound("it was deleted")])
+async def test_a_stop_that_finds_its_schedule_ended_is_not_sent_again(
+    lab: Lab, clock: ManualClock, outside: Outside, error: Exception
+) -> None:
+    target = Saying(Stopped("410 Gone"), Stopped("410 Gone"))
+    outside.add("mail", target)
+    outside.no_pause = error
+    await lab.start(settings=PATIENT)
+    schedule = await _create(lab, timing=Once(_after(clock, 60)), retry=QUICK)
+    await clock.advance(hours=1)
+    (run,) = await lab.runs(schedule)
+    assert (len(target.batches), run.status, run.reason) == (1, RunStatus.FAILED, "fatal")
+    assert run.error_message == "mail wants no more: 410 Gone"
+
+
+async def test_a_stop_whose_pause_was_not_stored_is_tried_again(lab: Lab, clock: ManualClock, outside: Outside) -> None:
+    target = Saying(Stopped("410 Gone"))
+    outside.add("mail", target)
+    outside.no_pause = StoreUnavailable("the store is away")
+    await lab.start(settings=PATIENT)
+    schedule = await _create(lab, timing=Once(_after(clock, 60)), retry=QUICK)
+    await clock.advance(hours=1)
+    (run,) = await lab.runs(schedule)
+    assert (len(target.batches), run.status) == (2, RunStatus.COMPLETED)
 
 
 async def test_a_target_that_raises_or_miscounts_loses_nothing(lab: Lab, clock: ManualClock, outside: Outside) -> None:

@@ -10,10 +10,12 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol, assert_never
 
+from duly.core.errors import Conflict, NotFound
 from duly.core.outside import EVERYBODYS, EXPECT_ANSWER, Grant
 from duly.core.policy import Retry
 from duly.core.run import Claim, Dispatched, Failed
@@ -118,7 +120,8 @@ class Deliverer:
                 return Failed(f"{self._outlet.name}: {reason}", wait_ms=round((retry_after or 0) * 1000))
             case Stopped(reason):
                 if claim.schedule_id is not None:
-                    await self._pause(claim.schedule_id, reason=f"{self._outlet.name} wants no more: {reason}")
+                    with suppress(Conflict, NotFound):  # it has ended, or is gone: it sends nothing more anyway
+                        await self._pause(claim.schedule_id, reason=f"{self._outlet.name} wants no more: {reason}")
                 return Failed(f"{self._outlet.name} wants no more: {reason}", fatal=True)
             case unknown:
                 assert_never(unknown)
