@@ -58,6 +58,16 @@ def test_a_store_that_is_lost_makes_it_unready_and_it_recovers_by_itself(serve: 
     assert served.end() == 0
 
 
+@pytest.mark.processes
+def test_what_is_asked_of_health_with_another_method_is_told_which_it_takes(serve: Serve) -> None:
+    served = serve("--demo").ready()
+    for path in ("/livez", "/readyz", "/healthz", "/version", "/metrics"):
+        told = served.ask(path, {}, method="POST")
+        assert (told.status, told.json["code"]) == (405, "METHOD_NOT_ALLOWED"), path
+        assert set(told.headers["allow"].split(", ")) == {"GET", "HEAD"}
+    assert served.end() == 0
+
+
 DOZE = """
 import asyncio, duly
 from pathlib import Path

@@ -227,7 +227,9 @@ def test_while_the_store_does_not_answer_it_is_alive_and_not_ready_and_a_signal_
         assert (not_ready.status, not_ready.json["code"]) == (503, "NOT_READY")
         assert not_ready.json["detail"] == "process: starting"
         assert not_ready.headers["content-type"] == "application/problem+json"
-        assert served.ask("/api/v1/schedules").status == 503
+        early = served.ask("/api/v1/schedules")
+        assert (early.status, early.json["code"], early.headers["retry-after"]) == (503, "NOT_READY", "1")
+        assert early.json["instance"] == f"urn:duly:request:{early.json['requestId']}"
         assert served.end() == 0
 
 

@@ -20,7 +20,7 @@ from duly.runtime.clock import Clock, SystemClock
 from duly.store.load import Load
 from duly.telemetry.metrics import Metrics
 
-from .problems import MEDIA_TYPE, Kind, problem
+from .problems import MEDIA_TYPE, NOT_READY, Kind, problem
 
 if TYPE_CHECKING:
     from starlette.routing import BaseRoute
@@ -29,7 +29,6 @@ LOOK_EVERY = 1.0
 COUNT_EVERY = 5.0
 JSON = "application/json"
 TEXT = "text/plain; charset=utf-8"
-NOT_READY = Kind(503, "not-ready", "Not ready")
 DRAINING = Kind(503, "draining", "Stopping")
 
 

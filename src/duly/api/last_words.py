@@ -9,7 +9,7 @@ import msgspec
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
 from .limits import HEADERS_LIMIT
-from .problems import CROWDED, HEADERS_TOO_LARGE, MEDIA_TYPE, RETRY_AFTER, Kind, occurred, problem
+from .problems import CROWDED, HEADERS_TOO_LARGE, MEDIA_TYPE, NOT_READY, RETRY_AFTER, Kind, occurred, problem
 
 _refused = itertools.count(1)
 """What never became a request has no id of its own; in this process it is told apart by its number."""
@@ -43,6 +43,15 @@ def answer(kind: Kind, code: str, detail: str) -> bytes:
 
 async def crowded(scope: Any, receive: Any, send: Any) -> None:
     """The application of a connection that is one too many."""
-    headers, body = _document(CROWDED, "TOO_MANY_CONNECTIONS", "the server has all the clients it can take; try again")
-    await send({"type": "http.response.start", "status": CROWDED.status, "headers": headers})
+    await _refuse(send, CROWDED, "TOO_MANY_CONNECTIONS", "the server has all the clients it can take; try again")
+
+
+async def starting(scope: Any, receive: Any, send: Any) -> None:
+    """The application until there is one."""
+    await _refuse(send, NOT_READY, "NOT_READY", "the server is starting; try again in a moment")
+
+
+async def _refuse(send: Any, kind: Kind, code: str, detail: str) -> None:
+    headers, body = _document(kind, code, detail)
+    await send({"type": "http.response.start", "status": kind.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -56,6 +56,7 @@ TOO_MANY = Kind(429, "rate-limited", "Too many at once")
 TOO_MUCH = Kind(429, "quota-exceeded", "As much as is allowed")
 INTERNAL = Kind(500, "internal-error", "Something went wrong here")
 UNAVAILABLE = Kind(503, "store-unavailable", "The store does not answer")
+NOT_READY = Kind(503, "not-ready", "Not ready")
 CROWDED = Kind(503, "too-many-connections", "Too many clients at once")
 
 CODES: Mapping[str, tuple[Kind, str]] = {
@@ -111,6 +112,7 @@ CODES: Mapping[str, tuple[Kind, str]] = {
     "INTERNAL_ERROR": (INTERNAL, "Nobody foresaw it; the log has it under the request id."),
     "PAYLOAD_UNREADABLE": (INTERNAL, "A stored value is encrypted with a key that the server does not have."),
     "TOO_MANY_CONNECTIONS": (CROWDED, "The server has all the clients it can take; try again."),
+    "NOT_READY": (NOT_READY, "The server is starting; nothing was done."),
     "STORE_UNAVAILABLE": (UNAVAILABLE, "The store could not be reached; nothing was done."),
     "OUTCOME_UNKNOWN": (UNAVAILABLE, "The store did not answer; it may have been done."),
     "STORE_ERROR": (UNAVAILABLE, "The store did not answer as hoped."),

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from .connection import ServerConfig
-from .health import NOT_READY, Health, Reply, problem_reply
+from .health import Health, Reply
+from .last_words import starting
 from .limits import Limits
 
 if TYPE_CHECKING:
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
 
 REQUESTS_END_WITHIN = 3.0
 """Seconds that requests in flight have when the server stops; what still runs then is cut off."""
-
-
-STARTING = problem_reply(NOT_READY, "NOT_READY", "the server is starting; try again in a moment")
 
 
 class Server:
@@ -113,7 +111,7 @@ class _Front:
             await _respond(reply, send)
             return
         if self._health.phase == "starting":
-            await _respond(STARTING, send)
+            await starting(scope, receive, send)
             return
         application = self.loaded.result() if self.loaded.done() else await asyncio.shield(self.loaded)
         await application(scope, _ending(receive, self._stopping), send)

@@ -157,6 +157,7 @@ class _Process:
         from duly.api.auth.cors import Cors
         from duly.api.auth.guard import Guard
         from duly.api.auth.metrics import PATH, GuardedMetrics
+        from duly.api.health import health_routes
         from duly.api.hosts import Hosts
         from duly.dashboard.application import dashboard_routes, make_desk, missing
 
@@ -165,7 +166,9 @@ class _Process:
         routes: list[BaseRoute] = []
         desk = None
         if callers is not None and not callers.open_metrics and self._health is not None:
-            routes.append(Route(PATH, GuardedMetrics(self._health, guard)))
+            routes.append(Route(PATH, GuardedMetrics(self._health, guard), methods=["GET"]))
+        if self._health is not None:  # the server has answered what asks for them; other methods hear what they take
+            routes += health_routes(self._app, self._health)
         if callers is None or callers.dashboard:
             secret = None if callers is None else callers.session_secret
             desk = make_desk(self._app, guard, secret=secret)
