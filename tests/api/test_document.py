@@ -213,7 +213,11 @@ async def test_the_examples_work_as_they_are(app: Duly, name: str) -> None:
                 assert answer.status_code in (route.status, route.also), answer.text
                 other = answer.status_code == route.also and route.also_answer is not None
                 assert msgspec.convert(answer.json(), route.also_answer if other else route.answer, strict=True)
-                _same_names(answer.json(), operations()[name]["responses"][str(answer.status_code)])
+                told = operations()[name]["responses"][str(answer.status_code)]
+                _same_names(answer.json(), told)
+                promised = {header.lower() for header in told["headers"]}
+                assert promised <= set(answer.headers), "what is promised comes"
+                assert "location" in promised or "location" not in answer.headers, "and what comes is promised"
     finally:
         await app.close()
 

@@ -268,7 +268,7 @@ def _responses(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
         headers = {"X-Request-ID": {"description": "The request's id.", "schema": {"type": "string"}}}
         if route.etag:
             headers["ETag"] = {"description": "The revision, in quotes.", "schema": {"type": "string"}}
-        if status in (201, 202):
+        if status in (201, 202) and "id" in getattr(shape, "__annotations__", ()):
             headers["Location"] = {"description": "Where it is.", "schema": {"type": "string"}}
         responses[str(status)] = {**answer, "headers": headers}
     by_status: dict[int, list[str]] = defaultdict(list)

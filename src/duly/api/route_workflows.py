@@ -24,7 +24,8 @@ async def _steps(app: Duly, call: Call) -> Reply:
 
 
 async def _signal(app: Duly, call: Call) -> Reply:
-    return Reply(await workflows.signal(app, call.ref, call.name, call.body), 202)
+    run = await workflows.signal(app, call.ref, call.name, call.body)
+    return Reply(run, 202, location=f"/runs/{run['id']}")
 
 
 async def _update(app: Duly, call: Call) -> Reply:
