@@ -1,5 +1,6 @@
 """If-Match and If-None-Match: what was read, and nothing else, is changed."""
 
+import asyncio
 from typing import Any
 
 import httpx2
@@ -51,6 +52,14 @@ async def test_the_actions_heed_it_too(api: httpx2.AsyncClient, verb: str) -> No
     now = (await api.get("/schedules/s")).json()
     assert (now["status"], now["enabled"]) == ("pending", True)
     assert (await ask(api, "POST", f"s/{verb}", if_match='"1"'))[0] in (200, 202)
+
+
+async def test_changes_at_once_without_a_tag_all_go_through(api: httpx2.AsyncClient) -> None:
+    await made(api)
+    changes = [{"catchUp": {"maxRuns": number}} for number in range(1, 25)]
+    answers = await asyncio.gather(*(ask(api, "PATCH", "s", change) for change in changes))
+    assert answers == [(200, None)] * len(changes), "nobody asked for a revision"
+    assert (await api.get("/schedules/s")).json()["revision"] == 1 + len(changes)
 
 
 async def test_put_may_be_told_to_create_only(api: httpx2.AsyncClient) -> None:

@@ -34,7 +34,8 @@ from duly.core.schedule import Schedule
 from duly.core.timing import Once, Timing, moved_note
 from duly.core.timing.epoch import parse_datetime
 
-MERGE_TRIES = 5
+MERGE_TRIES = 200
+"""Each try that fails is another's change that went through: whoever asked for no revision only waits for them."""
 
 
 @dataclass(frozen=True, slots=True)
