@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from duly import CatchUp, Cron, Duly, DulyError, Every, Jitter, Once, Retry
+from duly import CatchUp, Cron, Duly, DulyError, Every, Jitter, Once, Retry, Snooze
 from duly.core.errors import ConfigurationError, Invalid, NotFound
 from duly.core.instants import to_datetime
 from tests.app.conftest import MakeApp
@@ -205,6 +205,8 @@ async def test_the_limits_themselves_are_allowed(make_app: MakeApp) -> None:
         (lambda: Cron("0 0 30 2 *"), "SCHEDULE_CRON_INVALID"),
         (lambda: Cron("0 2 * * *", "EST"), "SCHEDULE_TIMEZONE_INVALID"),
         (lambda: Every(milliseconds=999), "SCHEDULE_INTERVAL_TOO_SHORT"),
+        (lambda: Every(days=10**9), "VALIDATION_FAILED"),
+        (lambda: Every(hours=10**11), "VALIDATION_FAILED"),
         (lambda: Once(NAIVE), "VALIDATION_FAILED"),
         (lambda: Once("soon"), "VALIDATION_FAILED"),
         (lambda: Retry(max_attempts=0), "SCHEDULE_RETRY_POLICY_INVALID"),
@@ -212,7 +214,14 @@ async def test_the_limits_themselves_are_allowed(make_app: MakeApp) -> None:
         (lambda: Retry(delay=math.nan), "SCHEDULE_RETRY_POLICY_INVALID"),
         (lambda: CatchUp("never"), "VALIDATION_FAILED"),  # type: ignore[arg-type]
         (lambda: CatchUp(max_runs=0), "VALIDATION_FAILED"),
+        (lambda: CatchUp(max_lateness=1e18), "VALIDATION_FAILED"),  # type: ignore[arg-type]
+        (lambda: CatchUp(max_lateness=math.nan), "VALIDATION_FAILED"),  # type: ignore[arg-type]
+        (lambda: CatchUp(max_lateness=math.inf), "VALIDATION_FAILED"),  # type: ignore[arg-type]
         (lambda: Jitter(-1, 5), "VALIDATION_FAILED"),
+        (lambda: Snooze(), "VALIDATION_FAILED"),
+        (lambda: Snooze(days=1e12), "VALIDATION_FAILED"),
+        (lambda: Snooze(seconds=math.nan), "VALIDATION_FAILED"),
+        (lambda: Snooze(minutes="5"), "VALIDATION_FAILED"),  # type: ignore[arg-type]
     ],
 )
 def test_a_bad_value_is_refused_where_it_is_made(make: Any, code: str) -> None:
@@ -284,6 +293,58 @@ async def test_bad_questions_are_refused_too(make_app: MakeApp) -> None:
         found = await app.schedules.get("k")
         assert found is not None
         assert (found.enabled, found.revision) == (True, 1)
+        assert (await app.runs.list()).items == []
+
+
+NO_TEXT: tuple[Any, ...] = (5, 2.5, True, b"x", ["a"], {}, FUTURE, "a\x00", "\ud800")
+
+
+@pytest.mark.parametrize("wrong", NO_TEXT, ids=repr)
+async def test_a_filter_that_no_row_could_have_is_refused_by_name(make_app: MakeApp, wrong: Any) -> None:
+    """An answer without rows would say that there are none; and a driver's own error says nothing to a caller."""
+    of_schedules = ("owner", "tenant", "job", "topic", "tag", "q")
+    of_runs = ("schedule", "job", "workflow", "owner", "tenant")
+    async with make_app(roles=()) as app:
+        for call, words in ((app.schedules.list, of_schedules), (app.runs.list, of_runs)):
+            for word in words:
+                with pytest.raises(Invalid, match=rf"{word} is .*; expected") as raised:
+                    await call(**{word: wrong})
+                assert raised.value.field == word
+        if wrong is not True:
+            with pytest.raises(Invalid, match=r"enabled is .*; expected True or False"):
+                await app.schedules.list(enabled=wrong)
+
+
+@pytest.mark.parametrize("wrong", [5, None, "vip", b"vip"], ids=repr)
+async def test_marks_to_look_for_are_given_as_a_list_or_a_mapping(make_app: MakeApp, wrong: Any) -> None:
+    async with make_app(roles=()) as app:
+        with pytest.raises(Invalid, match=r"tags is .*; expected a list"):
+            await app.runs.list(tags=wrong)
+        with pytest.raises(Invalid, match=r"attributes is .*; expected a mapping"):
+            await app.runs.list(attributes=wrong)
+        if wrong is not None:
+            with pytest.raises(Invalid, match=r"ids got .*; expected a list of ids"):
+                await app.runs.redrive_many(ids=wrong)
+        with pytest.raises(Invalid, match=r"tags is .*; expected a list"):
+            await app.schedules.create("k", Every("1h"), job="work", tags=wrong)
+
+
+async def test_what_can_be_no_id_names_no_run(make_app: MakeApp) -> None:
+    async with make_app(roles=()) as app:
+        for ref in ("a\x00", "", "\ud800", "k" * 201):
+            assert await app.runs.get(ref) is None
+            for call in (app.runs.cancel, app.runs.wait, app.runs.redrive):
+                with pytest.raises(NotFound):
+                    await call(ref)
+            with pytest.raises(NotFound):
+                await app.workflows.signal(ref, "go")
+
+
+@pytest.mark.parametrize("wrong", [None, 5, ["w"], {}], ids=repr)
+async def test_a_workflow_is_started_by_its_name(make_app: MakeApp, wrong: Any) -> None:
+    async with make_app(roles=()) as app:
+        with pytest.raises(Invalid, match="workflow"):
+            await app.workflows.start(wrong)
         assert (await app.runs.list()).items == []
 
 

@@ -96,7 +96,7 @@ def check_strict_ids(given: Mapping[str, str | None]) -> None:
 def check_tags(tags: Sequence[str]) -> tuple[str, ...]:
     if type(tags) is tuple and not tags:
         return ()
-    if isinstance(tags, str) or not isinstance(tags, Sequence) or len(tags) > 50 or None in tags:
+    if isinstance(tags, str | bytes) or not isinstance(tags, Sequence) or len(tags) > 50 or None in tags:
         raise ValidationFailed(f"tags is {tags!r}; expected a list of at most 50 words", field="tags", got=tags)
     return tuple(dict.fromkeys(check_text(tag, "tags", 100) or "" for tag in tags))
 
@@ -154,11 +154,15 @@ def check_prose(value: str | None, field: str, most: int) -> str | None:
         return None
     if not isinstance(value, str) or len(value) > most or "\x00" in value or not _encodes(value):
         raise ValidationFailed(
-            f"{field} is {str(value)[:60]!r}; expected text of at most {most} whole characters without NUL",
+            f"{field} is {_shown(value)}; expected text of at most {most} whole characters without NUL",
             field=field,
             expected=f"at most {most} characters",
         )
     return value
+
+
+def _shown(value: object) -> str:
+    return repr(value[:60]) if isinstance(value, str) else repr(value)[:60]
 
 
 def _encodes(text: str) -> bool:

@@ -22,6 +22,7 @@ from .checking import (
     check_cursor,
     check_id,
     check_limit,
+    check_list,
     check_number,
     check_prose,
     check_text,
@@ -179,6 +180,7 @@ class DeadLetters(ABC):
         return HandledMany(done, tuple(refused), more=bool(more))
 
     async def _work_off_ids(self, ids: Sequence[str], work: Work) -> HandledMany:
+        ids = check_list("ids", ids, "ids")
         check_number(len(ids), "ids", 0, MOST_IDS)
         refs = [DeadRef(check_id(id, f"ids.{place}")) for place, id in enumerate(ids)]
         answers: list[Handled] = []

@@ -11,9 +11,9 @@ from typing import Any, Unpack
 
 from duly.config import Settings
 from duly.core.errors import EnqueueFailure, StoreError, WaitTimeout
-from duly.core.ids import check_ref, is_id, named_run_id, parse_window_key, window_run_id
+from duly.core.ids import check_ref, is_id, is_name, named_run_id, parse_window_key, window_run_id
 from duly.core.instants import to_ms
-from duly.core.marks import Wanted, wanted_attributes, wanted_tag
+from duly.core.marks import Wanted, wanted_attributes, wanted_tags
 from duly.core.policy import LEFT_RETRY, LEFT_TIMEOUT, Retry, choose
 from duly.core.run import Run, RunStatus
 from duly.core.schedule import DEFAULT_QUEUE, DEFAULT_TIMEOUT_MS
@@ -41,6 +41,7 @@ from .checking import (
     timeout_in_ms,
 )
 from .dead import DeadLetters
+from .filtering import check_filters
 from .keys import read_singleton, read_unique
 from .owning import ANYBODYS, Owning
 from .paging import filled, walked
@@ -146,8 +147,9 @@ class Runs(DeadLetters):
         ``tags`` and ``attributes`` are of workflows: ``{"customer": "ann", "amount": ("gte", 5)}``; all must fit.
         """
         wanted = None if status is None else choose(RunStatus, status, "status")
+        check_filters(schedule=schedule, job=job, workflow=workflow, owner=owner, tenant=tenant)
         named = None if workflow is None else handler_name(workflow)
-        marks = (*map(wanted_tag, tags), *wanted_attributes(attributes))
+        marks = (*wanted_tags(tags), *wanted_attributes(attributes))
         where = RunFilter(
             tenant=tenant, owner=owner, schedule_id=schedule, job=job, status=wanted, workflow=named, marks=marks
         )
@@ -307,7 +309,7 @@ class Runs(DeadLetters):
             return ref
         named = parse_window_key(ref)
         if named is None:
-            return named_run_id(self._owning.space(""), ref) if isinstance(ref, str) and ref else None
+            return named_run_id(self._owning.space(""), ref) if is_name(ref) else None
         schedule = await self._store.get_schedule(named[0])
         return None if schedule is None else window_run_id(schedule.id, named[1])
 

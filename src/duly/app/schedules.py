@@ -13,14 +13,13 @@ from duly.config import Settings
 from duly.core.errors import EnqueueFailure, StoreError
 from duly.core.ids import window_run_id
 from duly.core.instants import to_ms
-from duly.core.policy import choose
 from duly.core.rules import editing
 from duly.core.rules.bulk import check_trigger
 from duly.core.rules.editing import Change
 from duly.core.rules.replacing import Succession, reschedule
 from duly.core.run import Run
 from duly.core.saying import job_said_once
-from duly.core.schedule import Schedule, ScheduleStatus, Seen
+from duly.core.schedule import Schedule, Seen
 from duly.core.timing import Timing
 from duly.runtime.abreast import in_turn
 from duly.runtime.batcher import Batcher
@@ -28,7 +27,7 @@ from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock
 from duly.runtime.tracing import asking
 from duly.store.sql import SqlStore
-from duly.store.values import NewSchedule, Page, Put, ScheduleFilter
+from duly.store.values import NewSchedule, Page, Put
 
 from .applying import Applying
 from .auditing import Auditing
@@ -37,6 +36,7 @@ from .building import Builder, anchored
 from .bulk import Bulk
 from .checking import check_cursor, check_id, check_limit, check_list, check_text, check_truth, check_words, not_found
 from .editing import Merge, Replacement
+from .filtering import schedule_filter
 from .looking import Looking
 from .operations import Operations
 from .overview import Overview
@@ -152,9 +152,7 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
         cursor: str | None = None,
     ) -> Page[Schedule]:
         """One page, oldest first, without payloads."""
-        if status is not None:
-            choose(ScheduleStatus, status, "status")
-        where = ScheduleFilter(
+        where = schedule_filter(
             tenant=tenant, owner=owner, job=job, topic=topic, tag=tag, status=status, enabled=enabled, q=q
         )
         look = lambda most, after: self._store.list_schedules(where, limit=most, after=after)

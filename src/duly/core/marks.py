@@ -99,10 +99,23 @@ def wanted_tag(tag: str) -> Wanted:
     return Wanted(f"{_TAG}{check_tag(tag)}", Compare.EQ, _NO_VALUE)
 
 
+def wanted_tags(tags: Sequence[str]) -> tuple[Wanted, ...]:
+    """Conditions on tags: all of them must be there."""
+    if isinstance(tags, str | bytes) or not isinstance(tags, Iterable):
+        raise ValidationFailed(f"tags is {tags!r}; expected a list of tags", field="tags", got=tags)
+    return tuple(map(wanted_tag, tags))
+
+
 def wanted_attributes(attributes: Mapping[str, Any] | Sequence[Wanted]) -> tuple[Wanted, ...]:
     """Conditions on attributes: a value that it must have, or a pair such as ``("gte", 5)``."""
     if not isinstance(attributes, Mapping):
-        return tuple(attributes)
+        if isinstance(attributes, Iterable) and all(isinstance(wanted, Wanted) for wanted in attributes):
+            return tuple(attributes)
+        raise ValidationFailed(
+            f"attributes is {attributes!r}; expected a mapping such as {{'amount': ('gte', 5)}}",
+            field="attributes",
+            got=attributes,
+        )
     return tuple(
         _wanted(name, *(given if isinstance(given, tuple) else (Compare.EQ, given)))
         for name, given in attributes.items()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
@@ -94,7 +95,8 @@ class CatchUp:
     def __post_init__(self) -> None:
         object.__setattr__(self, "policy", choose(Missed, self.policy, "catch_up"))
         if isinstance(self.max_lateness, int | float) and not isinstance(self.max_lateness, bool):
-            object.__setattr__(self, "max_lateness", timedelta(seconds=self.max_lateness))
+            with suppress(ValueError, OverflowError):  # NaN, and more than there is time: refused as it is
+                object.__setattr__(self, "max_lateness", timedelta(seconds=self.max_lateness))
         if not isinstance(self.max_lateness, timedelta) or self.max_lateness < timedelta(0):
             raise ValidationFailed(
                 f"catch_up max_lateness is {self.max_lateness!r}; expected seconds or a timedelta, 0 or more",

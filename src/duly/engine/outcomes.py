@@ -33,10 +33,15 @@ class Snooze:
     delay: timedelta
 
     def __init__(self, *, seconds: float = 0, minutes: float = 0, hours: float = 0, days: float = 0) -> None:
-        delay = timedelta(seconds=seconds, minutes=minutes, hours=hours, days=days)
+        given = {"seconds": seconds, "minutes": minutes, "hours": hours, "days": days}
+        try:
+            delay = timedelta(**given)
+        except (TypeError, ValueError, OverflowError):
+            delay = timedelta(0)
         if not timedelta(0) < delay <= timedelta(days=3660):
+            said = ", ".join(f"{name}={value!r}" for name, value in given.items() if value != 0)
             raise ValidationFailed(
-                f"Snooze is {delay}; expected more than nothing and at most ten years, e.g. Snooze(minutes=5)"
+                f"Snooze is Snooze({said}); expected more than nothing and at most ten years, e.g. Snooze(minutes=5)"
             )
         object.__setattr__(self, "delay", delay)
 

@@ -15,6 +15,7 @@ from duly.core.timing.refusal import refused, refused_as
 from duly.core.timing.zone import check_zone
 
 DEFAULT_MINIMUM_MS: Final = 1000
+_UNIT_MS: Final = {"milliseconds": 1, "seconds": 1000, "minutes": 60_000, "hours": 3_600_000, "days": 86_400_000}
 
 _UNIT_MS: Final = {"milliseconds": 1, "seconds": 1000, "minutes": 60_000, "hours": 3_600_000, "days": 86_400_000}
 
@@ -137,7 +138,7 @@ def _from_units(units: dict[str, int]) -> int:
     for name, value in units.items():
         if type(value) is not int:
             raise refused(name, value, "a whole number; use milliseconds for parts of a second")
-        if abs(value) > MAX_DURATION_MS:
+        if abs(value) * _UNIT_MS[name] > MAX_DURATION_MS:
             raise refused(name, value, f"at most {MAX_DURATION_MS} ms in all, about ten years")
     return _checked(sum(value * _UNIT_MS[name] for name, value in units.items()))
 
