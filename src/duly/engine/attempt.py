@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
+from collections.abc import Awaitable
 from contextvars import copy_context
 from enum import Enum
 from functools import partial
@@ -41,6 +43,7 @@ class Attempt:
         "_begun",
         "_deadlines",
         "_in_thread",
+        "_on_loop",
         "_result_limit",
         "_stop",
         "_threads",
@@ -65,6 +68,7 @@ class Attempt:
         self._stop: Stop | None = None
         self._begun = False
         self._in_thread = False
+        self._on_loop = handler.mode in (Mode.ASYNC, Mode.OUTSIDE)
 
     @property
     def lost(self) -> bool:
@@ -82,8 +86,7 @@ class Attempt:
         self._stop = self._stop or why
         self.context._cancel()
         # A task that is cancelled before its first step runs none of its code, not even its end.
-        on_loop = self.handler.mode in (Mode.ASYNC, Mode.OUTSIDE)
-        if self.task is not None and self._begun and (on_loop or why is Stop.SHUTDOWN):
+        if self.task is not None and self._begun and (self._on_loop or why is Stop.SHUTDOWN):
             self._cancel_task(0 if why is Stop.SHUTDOWN else TURNS_TO_GO_ON)
 
     def _cancel_task(self, turns: int) -> None:
@@ -154,14 +157,22 @@ class Attempt:
                 call = partial(handler.around.call_in_thread, partial(handler.function, **values))
                 try:
                     # A thread has no context of its own.
-                    return await self._threads.submit(partial(copy_context().run, call), self._begin_in_thread)
+                    answer = await self._threads.submit(partial(copy_context().run, call), self._begin_in_thread)
                 finally:
                     self._in_thread = False
+                return await self._awaited(answer) if inspect.isawaitable(answer) else answer
             case Mode.PROCESS:
                 given = (handler.function, handler.arguments, context, self.claim, handler.around.in_process)
                 return await self._threads.submit(partial(run_in_process, *given), self._begin)
             case _:
                 assert_never(handler.mode)
+
+    async def _awaited(self, answer: Awaitable[Any]) -> Any:
+        """What a plain function answers that stands before an async one, as many decorators do."""
+        self._on_loop = True
+        if self._stop is not None:  # while it was in its thread, and so nobody has told it
+            self._cancel_task(TURNS_TO_GO_ON)
+        return await answer
 
     def _begin_in_thread(self) -> None:
         self._in_thread = True

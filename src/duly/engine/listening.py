@@ -75,7 +75,9 @@ async def call_listener(listener: Callable[[Any], Any], event: Any) -> None:
     if is_async(listener):
         await contain(listener(event))
     else:
-        await asyncio.to_thread(contain_in_thread, partial(listener, event))
+        answer = await asyncio.to_thread(contain_in_thread, partial(listener, event))
+        if inspect.isawaitable(answer):  # of an async function behind a decorator that is not
+            await contain(answer)
 
 
 def check_listener(event: str, listener: Any) -> None:

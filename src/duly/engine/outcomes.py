@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import inspect
 import math
 from dataclasses import dataclass
 from datetime import timedelta
@@ -54,6 +55,9 @@ def outcome_of(value: Any, result_limit: int) -> Outcome:
         return value  # of a workflow, whose body is run for us, or of a delivery
     if isinstance(value, Snooze):
         return Snoozed(value.delay // timedelta(milliseconds=1))
+    if inspect.iscoroutine(value):
+        value.close()
+        return Failed("the handler's result is a coroutine that nobody awaited; write `return await ...`", fatal=True)
     try:
         result = as_json(value)
     except ValueError as error:
@@ -73,7 +77,7 @@ def as_json(value: Any) -> bytes:
         text = _encode(value)
     except (TypeError, OverflowError, RecursionError) as error:
         raise ValueError(str(error)) from None
-    if b"null" in text and not _is_finite(value):
+    if b"null" in text and not _is_finite(msgspec.to_builtins(value, str_keys=True)):
         raise ValueError("it holds NaN or infinity")
     return text
 
