@@ -3,6 +3,7 @@
 import math
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 from duly import CatchUp, Cron, Duly, DulyError, Every, Jitter, Once, Retry, Snooze
 from duly.core.errors import ConfigurationError, Invalid, NotFound
 from duly.core.instants import to_datetime
-from tests.app.conftest import MakeApp
+from tests.app.conftest import PATIENCE, MakeApp
 
 FUTURE = datetime(2099, 1, 1, 12, tzinfo=UTC)
 PAST = datetime(2020, 1, 1, tzinfo=UTC)
@@ -294,6 +295,29 @@ async def test_bad_questions_are_refused_too(make_app: MakeApp) -> None:
         assert found is not None
         assert (found.enabled, found.revision) == (True, 1)
         assert (await app.runs.list()).items == []
+
+
+@dataclass
+class Reading:
+    celsius: float
+    place: str = ""
+
+
+async def test_a_dataclass_holds_no_number_that_json_has_not(make_app: MakeApp) -> None:
+    app = make_app()
+
+    @app.job("read", retry=Retry(max_attempts=1))
+    async def read() -> Any:
+        return {"readings": [Reading(math.nan)]}
+
+    async with app:
+        for payload in (Reading(math.inf), {"last": [Reading(math.nan)]}, Reading(1.5, "a\x00")):
+            with pytest.raises(Invalid, match=r"payload.* (is inf|is nan|has a NUL)"):
+                await app.enqueue("write", payload)
+        assert (await app.enqueue("write", Reading(1.5))).payload == {"celsius": 1.5, "place": ""}
+        end = await app.runs.wait((await app.enqueue("read")).id, timeout=PATIENCE)
+        assert end.status == "failed"
+        assert "NaN" in (end.error_message or "")
 
 
 NO_TEXT: tuple[Any, ...] = (5, 2.5, True, b"x", ["a"], {}, FUTURE, "a\x00", "\ud800")

@@ -23,7 +23,7 @@ def encode_payload(payload: Any, limit: int) -> str:
         raise ValidationFailed(f"payload is not JSON: {error}; give plain values", field="payload") from None
     text, size = encoded.decode(), len(encoded)
     if _suspect(text):
-        _check(payload, "payload", DEPTH_LIMIT)
+        _check(_plain(payload), "payload", DEPTH_LIMIT)
     if size > limit:
         if isinstance(limit, Allowance):
             raise QuotaExceeded(f"payload has {size} bytes; the quota is {limit}: send less, or ask for more")
@@ -43,6 +43,14 @@ def _suspect(text: str) -> bool:
     """
     deep = len(text) > DEPTH_LIMIT and text.count("{") + text.count("[") > DEPTH_LIMIT
     return deep or "null" in text or "\\u0000" in text
+
+
+def _plain(payload: Any) -> Any:
+    """What it is written as: a dataclass holds numbers and texts too."""
+    try:
+        return msgspec.to_builtins(payload, str_keys=True)
+    except RecursionError:
+        return payload
 
 
 def _check(value: Any, where: str, depth: int) -> None:
