@@ -413,3 +413,18 @@ def test_bad_settings_are_refused_and_say_why() -> None:
     ):
         with pytest.raises(ConfigurationError, match=word):
             Settings(**arguments)
+
+
+async def test_a_refusal_says_what_to_write_instead(make_app: MakeApp) -> None:
+    async with make_app(roles=()) as app:
+        for words, message in (
+            ({"jitter": 5}, "jitter is 5; expected (min_ms, max_ms) in whole milliseconds, or None"),
+            ({"metadata": "ann"}, "metadata is 'ann'; expected a mapping with some of owner_id, tenant_id,"),
+            ({"name": 5}, "name is 5; expected text"),
+        ):
+            with pytest.raises(Invalid) as refused:
+                await app.schedules.create(**good(**words))
+            assert message in str(refused.value)
+        first = await app.schedules.create(**good(metadata={"client_request_id": "r-1"}))
+        with pytest.raises(DulyError, match=f"for schedule {first.id}; take that schedule as made, or give another id"):
+            await app.schedules.create(**good(key="k2", metadata={"client_request_id": "r-1"}))

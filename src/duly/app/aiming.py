@@ -131,7 +131,7 @@ def _check_words(target: Mapping[str, Any], kind: TargetKind) -> None:
 
 def _check_headers(headers: Any) -> None:
     """Headers are words that a protocol can carry; our own cannot be forged."""
-    check_kind(headers, Mapping, "target.headers")
+    check_kind(headers, Mapping, "target.headers", "a mapping of texts, or None")
     for name, value in headers.items():
         fits = isinstance(name, str) and HEADER_NAME.fullmatch(name) and isinstance(value, str) and value.isprintable()
         if not fits or len(value) > HEADER_LIMIT or name.lower().startswith("duly-"):

@@ -71,7 +71,7 @@ def check_patience(timeout: float | None) -> None:
 
 
 def check_metadata(given: Mapping[str, str | None]) -> dict[str, str | None]:
-    check_kind(given, Mapping, "metadata")
+    check_kind(given, Mapping, "metadata", f"a mapping with some of {', '.join(METADATA)}, or None")
     for name, value in given.items():
         if name not in METADATA:
             raise ValidationFailed(
@@ -106,14 +106,14 @@ def check_catch_up(given: str | CatchUp) -> CatchUp:
 
 
 def check_retry(given: Retry | None) -> Retry | None:
-    check_kind(given, Retry, "retry")
+    check_kind(given, Retry, "retry", "Retry(...) or None")
     return given
 
 
 def check_jitter(given: Jitter | tuple[int, int] | None) -> Jitter | None:
     if isinstance(given, tuple | list) and len(given) == 2:
         return Jitter(*given)
-    check_kind(given, Jitter, "jitter")
+    check_kind(given, Jitter, "jitter", "(min_ms, max_ms) in whole milliseconds, or None")
     return given
 
 
@@ -194,9 +194,9 @@ def check_number(value: int, field: str, least: int, most: int) -> int:
     return value
 
 
-def check_kind(value: object, kind: type, field: str) -> None:
+def check_kind(value: object, kind: type, field: str, expected: str) -> None:
     if value is not None and not isinstance(value, kind):
-        raise ValidationFailed(f"{field} is {value!r}; expected {kind.__name__}(...) or None", field=field, got=value)
+        raise ValidationFailed(f"{field} is {value!r}; expected {expected}", field=field, got=value, expected=expected)
 
 
 def check_cursor(cursor: str | None) -> str | None:

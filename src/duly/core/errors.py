@@ -189,8 +189,9 @@ class ClientRequestIdInUse(Conflict):
 
     def __init__(self, client_request_id: str, existing_id: str | None) -> None:
         what = "by somebody else" if existing_id is None else f"for schedule {existing_id}"
+        then = "give another" if existing_id is None else "take that schedule as made, or give another id for a new one"
         super().__init__(
-            f"client request id {client_request_id!r} was already used {what}",
+            f"client request id {client_request_id!r} was already used {what}; {then}",
             client_request_id=client_request_id,
             existing_id=existing_id,
         )
