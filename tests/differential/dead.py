@@ -44,6 +44,7 @@ class DeadModel:
     owners: dict[str, str]
     dead_handlers: dict[str, OnDead]
     lanes: dict[str, LaneRow]
+    children: dict[str, tuple[str, int]]
 
     def _enter(self, id: str, singleton: Singleton | None) -> tuple[int, int]:
         raise NotImplementedError
@@ -166,7 +167,7 @@ class DeadModel:
         return [answers[place] for place in range(len(requests))]
 
     async def _reopen_children(self, ids: Sequence[str]) -> None:
-        """Let the children go again whose failure killed these runs."""
+        """Let the children go again whose failure killed these runs, and tell what has ended meanwhile."""
         workflows = [id for id in ids if self.runs[id].job.startswith(WORKFLOW)]
         found = [(id, position, child) for id in workflows for position, child in self._failed_children(id)]
         ends = {child: self.history[child].status for _, _, child in found if child in self.history}
@@ -175,7 +176,8 @@ class DeadModel:
         dead = sorted(child for child, status in ends.items() if status == "failed")
         if dead:
             await self.redrive([Redrive(dead=DeadRef(child)) for child in dead])
-        self._tell_parents([child for child, status in ends.items() if status != "failed"])
+        below = [child for child, (parent, _) in self.children.items() if parent in workflows]
+        self._tell_parents([child for child in below if child in self.history])
 
     def _redrive(self, request: Redrive, before: Mapping[str, Any]) -> Handled:
         ref, row = request.dead, self._meant(request.dead, before)

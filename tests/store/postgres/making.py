@@ -21,6 +21,17 @@ RULES = FireRules()
 JOB = "send"
 PATIENT = Limits(connect=60, statement=60, lock=60, idle=60, operation=90)
 """For tests that are not about limits: only something that hangs takes so long, also on a busy machine."""
+ENDING: LiteralString = """
+WITH gone AS (DELETE FROM duly_runs WHERE job = %s RETURNING *)
+INSERT INTO duly_history (
+    id, schedule_id, revision, kind, window_at, tenant, job, queue, priority, status, attempt, max_attempts, fence,
+    session, due_at, fired_at, finished_at
+)
+SELECT id, schedule_id, revision, kind, window_at, tenant, job, queue, priority, 'completed', attempt, max_attempts,
+       fence, claimed_by, due_at, fired_at, due_at
+FROM gone
+"""
+"""Ends the runs of a job, as a settle does."""
 _chance = Chance()
 
 
@@ -65,11 +76,11 @@ async def put(store: SqlStore, key: str, **facts: Any) -> Schedule:
     return answer
 
 
-async def open_session(store: SqlStore) -> int:
-    """A live worker that knows the job."""
+async def open_session(store: SqlStore, *jobs: str) -> int:
+    """A live worker that knows these jobs, or the one."""
     session = _chance.session()
     instance = Instance(
-        session=session, name="w", host="h", pid=1, roles=("worker",), version="1", tz_version="1", jobs=(JOB,)
+        session=session, name="w", host="h", pid=1, roles=("worker",), version="1", tz_version="1", jobs=jobs or (JOB,)
     )
     await store.open_session(instance, lease_ms=60_000)
     return session

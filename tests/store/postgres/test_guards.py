@@ -14,7 +14,18 @@ from duly.core.run import Completed, Failed, Outcome, Released
 from duly.core.schedule import Schedule
 from duly.store.sql import SqlStore
 from duly.store.values import Settlement
-from tests.store.postgres.making import RULES, SetClock, ask, claim_all, completed, new_request, open_session, put
+from tests.store.postgres.making import (
+    ENDING,
+    JOB,
+    RULES,
+    SetClock,
+    ask,
+    claim_all,
+    completed,
+    new_request,
+    open_session,
+    put,
+)
 
 HOUR = 3_600_000
 
@@ -165,18 +176,6 @@ async def test_a8_a_pause_waits_for_the_fire_under_way_and_keeps_what_that_has_m
     assert (paused.enabled, paused.cursor.fire_at) == (False, None)
 
 
-ENDING = """
-WITH gone AS (DELETE FROM duly_runs RETURNING *)
-INSERT INTO duly_history (
-    id, kind, window_at, tenant, job, queue, priority, status, attempt, max_attempts, fence, session, due_at, fired_at,
-    finished_at
-)
-SELECT id, kind, window_at, tenant, job, queue, priority, 'completed', attempt, max_attempts, fence, claimed_by, due_at,
-       fired_at, due_at
-FROM gone
-"""
-
-
 async def test_a_repeated_enqueue_that_waits_for_the_end_of_its_run_does_not_bring_it_back(
     store: SqlStore, fresh_postgres: str
 ) -> None:
@@ -185,7 +184,7 @@ async def test_a_repeated_enqueue_that_waits_for_the_end_of_its_run_does_not_bri
     await store.enqueue([request])
     (claim,) = await claim_all(store, session)
     with psycopg.connect(fresh_postgres) as settling:
-        settling.execute(ENDING)
+        settling.execute(ENDING, [JOB])
         again = asyncio.create_task(store.enqueue([another, request]))
         await waits_for_a_lock(fresh_postgres, again)
         assert not again.done()

@@ -151,18 +151,20 @@ def redrive(now: int, requests: Sequence[Redrive], definitions: Definitions) -> 
 
 
 def _reopen_children(now: int, ids: Sequence[str], definitions: Definitions) -> Program[None]:
-    """Let the children go again whose failure killed these runs; the end of one that went again before is told now."""
-    rows = yield query("failed_children", ids=sorted(ids))
-    if not rows:
-        return
-    waits = columns(("run_id", "position"), [row[:2] for row in rows])
-    yield group(batch("reopen_steps", waits), batch("forget_ends", waits))
+    """Let the children go again whose failure killed these runs, and tell what has ended while these were dead.
+
+    The children are locked first: one that is ending is waited for, and one that ends later finds its parent.
+    """
+    _, rows = yield group(query("lock_children", ids=sorted(ids)), query("failed_children", ids=sorted(ids)))
+    if rows:
+        waits = columns(("run_id", "position"), [row[:2] for row in rows])
+        yield group(batch("reopen_steps", waits), batch("forget_ends", waits))
     dead = [Redrive(dead=DeadRef(child)) for _, _, child, status in rows if status == RunStatus.FAILED]
     if dead:
         yield from redrive(now, dead, definitions)
-    ended = [child for _, _, child, status in rows if status is not None and status != RunStatus.FAILED]
+    ended = yield query("ended_children", ids=sorted(ids))
     if ended:
-        yield from tell_parents(now, ended)
+        yield from tell_parents(now, [row[0] for row in ended])
 
 
 class _Place(NamedTuple):

@@ -14,7 +14,7 @@ from duly.core.schedule import Schedule
 from duly.core.steps import WORKFLOW
 from duly.store.codec import read_open_run
 from duly.store.narrowing import owned
-from duly.store.statements import Program, Row, batch, columns, query
+from duly.store.statements import Program, Row, batch, columns, group, query
 from duly.store.values import LONG_RESULT, Page, RunFilter, Triggered
 
 from .ending import cancel_waiting_runs, request_cancels
@@ -113,10 +113,10 @@ def request_cancel(now: int, run_id: str) -> Program[Run | None]:
         return run
     cursors = yield from lock_cursors([] if run.schedule_id is None else [run.schedule_id])
     lanes = (yield from lock_lanes_of([run_id])) if run.schedule_id is None else []
-    if run.job.startswith(WORKFLOW):
-        # The deepest first: the end of a child locks the child before its parent, and so do we.
-        for child_id, _ in (yield query("open_descendants", id=run_id)):
-            yield from cancel_waiting_runs(now, [child_id], Reason.CANCEL_REQUESTED)
+    if run.job.startswith(WORKFLOW) or run.kind is RunKind.CHILD:
+        below = yield from _lock_below(run_id)
+        if below:
+            yield from cancel_waiting_runs(now, below, Reason.CANCEL_REQUESTED)
     ended = yield from cancel_waiting_runs(now, [run_id], Reason.CANCEL_REQUESTED)
     if ended and run.kind is RunKind.CHILD:
         yield from tell_parents(now, ended)
@@ -126,6 +126,20 @@ def request_cancel(now: int, run_id: str) -> Program[Run | None]:
     if ended:
         yield from release_lines(lanes)
     return (yield from find_run(run_id))
+
+
+def _lock_below(run_id: str) -> Program[list[str]]:
+    """Lock a run and all that are open below it, and answer these.
+
+    Whoever is locked has recorded what its body asked for, so look until there is no child that nobody saw before.
+    """
+    found = {row[0] for row in (yield query("open_descendants", id=run_id))}
+    known: set[str] = set()
+    while not known or not found <= known:
+        known |= {run_id, *found}
+        _, rows = yield group(query("lock_families", ids=sorted(known)), query("open_descendants", id=run_id))
+        found = {row[0] for row in rows}
+    return sorted(found - {run_id})
 
 
 def find_run(run_id: str) -> Program[Run | None]:

@@ -5,7 +5,8 @@ outside is in nobody's hands: there the session is None, and the guard asks for 
 its schedule (a lane, a one-shot, a failure count, an interval measured from completion) the cursor is locked first, in
 id order: a fire that sees the run still open holds its new run before we look for runs to release, so no wake-up is
 lost.
-The lane of a singleton key is locked likewise, after the cursors.
+The lane of a singleton key is locked likewise, after the cursors. Of children, the runs that hear of their end are
+locked with all others of the batch, in id order: else two who end each other's children wait in a circle.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from duly.core.run import (
     Snoozed,
     Suspended,
 )
-from duly.store.statements import Program, batch, columns, group, query
+from duly.store.statements import Program, Query, batch, columns, group, query
 from duly.store.values import Settled, Settlement
 
 from .dying import Death, tell_of_deaths
@@ -77,15 +78,17 @@ def _settle(now: int, settlements: Sequence[Settlement]) -> Program[Settled]:
     lanes = {s.claim.lane for s in settlements if s.claim.lane is not None and s.claim.schedule_id is None}
     # Before the runs, as those who cancel do; and before the look at who waits, or a wake-up is lost.
     locked = (yield from lock_lanes(lanes)) if lanes else []
+    children = [s.claim.id for s in settlements if s.claim.kind == RunKind.CHILD]
+    first = [query("lock_families", ids=sorted(s.claim.id for s in settlements))] if children else []
     done = [s for s in settlements if type(s.outcome) is Completed]
     other = [s for s in settlements if type(s.outcome) is not Completed]
     ended: dict[str, RunStatus] = {}
     returned: set[str] = set()
     told = 0
     if done:
-        ended |= yield from _complete(now, done)
+        ended |= yield from _complete(now, done, first)
     if other:
-        more, returned, deaths = yield from _decide_and_write(now, other)
+        more, returned, deaths = yield from _decide_and_write(now, other, () if done else first)
         ended |= more
         told = (yield from tell_of_deaths(now, deaths)) if deaths else 0
         told += sum(_goes_on(s, ended.get(s.claim.id)) for s in other)
@@ -101,9 +104,8 @@ def _settle(now: int, settlements: Sequence[Settlement]) -> Program[Settled]:
         released = yield from move_schedules(now, ends, cursors, known)
     if locked:
         released += yield from release_lines(locked)
-    children = [s.claim.id for s in settlements if s.claim.kind == RunKind.CHILD and s.claim.id in ended]
-    if children:
-        released += yield from tell_parents(now, children)
+    if any(id in ended for id in children):
+        released += yield from tell_parents(now, [id for id in children if id in ended])
     return Settled(now, ended, lost, released + told)
 
 
@@ -112,12 +114,12 @@ def _goes_on(settlement: Settlement, status: RunStatus | None) -> bool:
     return status is RunStatus.COMPLETED and isinstance(settlement.outcome, Continued)
 
 
-def _complete(now: int, done: Sequence[Settlement]) -> Program[dict[str, RunStatus]]:
+def _complete(now: int, done: Sequence[Settlement], first: Sequence[Query]) -> Program[dict[str, RunStatus]]:
     """The common end, in one statement: guard, remove from runs, append to history.
 
     It applies the first row of ``rules.settling``: completed, or cancelled if a cancel was asked for meanwhile.
     """
-    rows = yield batch(
+    completing = batch(
         "complete_runs",
         {
             "id": [s.claim.id for s in done],
@@ -128,15 +130,16 @@ def _complete(now: int, done: Sequence[Settlement]) -> Program[dict[str, RunStat
         },
         now=now,
     )
+    rows = (yield group(*first, completing))[-1] if first else (yield completing)
     return {id: _STATUS[status] for id, status in rows}
 
 
 def _decide_and_write(
-    now: int, other: Sequence[Settlement]
+    now: int, other: Sequence[Settlement], first: Sequence[Query]
 ) -> Program[tuple[dict[str, RunStatus], set[str], list[Death]]]:
     """Lock each run, ask the pure rule, and write what it answers; what ended, what goes again, what died."""
     guards = [(s.claim.id, s.claim.fence, s.session) for s in other]
-    rows = yield batch("lock_runs", columns(GUARD, guards))
+    rows = (yield group(*first, batch("lock_runs", columns(GUARD, guards))))[-1]
     locked = {row[0]: row for row in rows}
     sleepers = [s.claim.id for s in other if isinstance(s.outcome, Suspended) and s.claim.id in locked]
     # Under the lock of the run: what comes in later wakes it, what came in before is seen here.

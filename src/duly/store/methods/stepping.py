@@ -77,6 +77,7 @@ def _writes(now: int, live: Sequence[Record]) -> list[Query | Batch]:
             (child.request.id, parent, child.position if child.awaited else UNAWAITED) for parent, child in children
         ]
         writes.append(batch("insert_runs", columns(NEW_RUN, map(new_run_row, runs))))
+        writes.append(query("drop_returned", ids=[run.id for run in runs]))
         writes.append(batch("insert_children", columns(("run_id", "parent_id", "position"), links)))
         writes.append(batch("adopt_owners", columns(("run_id", "parent_id"), [link[:2] for link in links])))
     return writes

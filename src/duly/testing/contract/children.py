@@ -161,6 +161,28 @@ class TestChildren:
         messages = (await trial.store.read_journal(flow.id)).messages
         assert [(m.name, m.body, m.error) for m in messages] == [("1", '"before"', None)]
 
+    async def test_f7_a_child_that_ended_while_its_parent_was_dead_is_heard_when_that_goes_again(
+        self, trial: Trial
+    ) -> None:
+        flow = await begin(trial)
+        await flow.record(
+            step(1, kind=StepKind.CHILD),
+            step(2, kind=StepKind.CHILD),
+            children=[flow.child(1, "work"), flow.child(2, "work")],
+        )
+        await flow.suspend()
+        claims = await flow.worker.claim()
+        await flow.worker.fail(claims[0], "broken", fatal=True)
+        flow.claim = await flow.worker.claim_one()
+        heard = step(1, kind=StepKind.CHILD, status=StepStatus.FAILED, seq=1, error="broken", done_at=5)
+        await flow.record(heard, seen=1, taken=[1])
+        await flow.worker.fail(flow.claim, "a child failed", fatal=True)
+        await flow.worker.complete(claims[1], '"alone"')
+        await trial.store.redrive([Redrive(dead=DeadRef(flow.id))])
+        messages = (await trial.store.read_journal(flow.id)).messages
+        assert [(m.name, m.body, m.error) for m in messages] == [("2", '"alone"', None)]
+        assert await flow.steps() == [(1, "asked", None), (2, "asked", None)]
+
     async def test_a_child_whose_failure_the_body_went_on_from_stays_dead(self, trial: Trial) -> None:
         flow = await begin(trial)
         child = await self._dies_of_its_child(flow, step(2, asked_at=trial.clock.now()))
