@@ -9,13 +9,13 @@ from duly.core.rules.backfilling import backfill_runs, past_windows
 from duly.core.rules.firing import FireRules
 from duly.core.schedule import Schedule
 from duly.store.orders import BackfillOrder, NewOperation
-from duly.store.statements import Program, batch, columns, group, query
+from duly.store.statements import Program, batch, columns, group
 
 from .calendars import load_exclusions
 from .firing import NEW_RUN, new_run_row
 from .moving import open_runs_of
 from .operations import Progress, count_backfill, find_operation, insert_operation, lock_operation, read_operation
-from .schedules import find_schedule, resolve
+from .schedules import lock_schedule
 
 
 def backfill(
@@ -24,13 +24,10 @@ def backfill(
     """Make the runs of a past range; see ``Operations.backfill``."""
     order = new.order
     assert isinstance(order, BackfillOrder)
-    schedule_id = yield from resolve(ref, tenant)
-    if schedule_id is None:
-        return None
-    yield query("lock_cursors", ids=[schedule_id])
-    schedule: Schedule | None = yield from find_schedule(schedule_id, tenant=tenant)
+    schedule: Schedule | None = yield from lock_schedule(ref, tenant)
     if schedule is None:
         return None
+    schedule_id = schedule.id
     existing = yield from find_operation(now, new.id)
     if existing is not None:
         return existing

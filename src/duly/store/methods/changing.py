@@ -18,7 +18,7 @@ from .changes import write_changes
 from .definitions import Definitions
 from .ending import move_open_runs
 from .firing import fire_held
-from .schedules import find_schedule, resolve
+from .schedules import find_schedule, lock_schedule
 
 AT_ONCE = 1000
 """Windows that one pass fires before an edit; an edit makes as many passes as it takes."""
@@ -38,11 +38,7 @@ def change_schedule(
     Windows that were due before a new revision belong to the old one: they fire first, unless all firing is stopped. A
     pause or an end comes before them: what was stopped does not fire any more.
     """
-    schedule_id = yield from resolve(ref, tenant)
-    if schedule_id is None:
-        return None
-    yield query("lock_cursors", ids=[schedule_id])
-    schedule = yield from find_schedule(schedule_id, tenant=tenant)
+    schedule: Schedule | None = yield from lock_schedule(ref, tenant)
     if schedule is None:
         return None
     over = end_pause(schedule, now)
@@ -66,7 +62,7 @@ def change_schedule(
         yield from _check_calendars(schedule, changed)
     (after,) = yield from write_changes(now, [(schedule, changed)])
     if changed.cancel_waiting or changed.cancel_running or changed.last_attempt or changed.release_lane:
-        yield from move_open_runs(now, schedule_id, changed, after.definition)
+        yield from move_open_runs(now, schedule.id, changed, after.definition)
     return after
 
 

@@ -9,7 +9,7 @@ from duly.core.operation import Operation
 from duly.core.rules import editing
 from duly.core.rules.firing import FireRules
 from duly.store.orders import NewOperation, PurgeOrder
-from duly.store.statements import Program, batch, group, query
+from duly.store.statements import Program, group, query
 
 from .changes import find_ever
 from .changing import change_schedule
@@ -27,11 +27,11 @@ def begin_purge(
     existing = yield from find_operation(now, new.id)
     if existing is not None:
         return existing
-    found = yield from find_ever(ref, tenant)
+    delete = partial(editing.delete, by=new.by, cancel_running=order.cancel_running)
+    deleted = yield from change_schedule(now, ref, delete, tenant, rules, definitions)
+    found = (deleted.id,) if deleted is not None else (yield from find_ever(ref, tenant))
     if found is None:
         return None
-    delete = partial(editing.delete, by=new.by, cancel_running=order.cancel_running)
-    yield from change_schedule(now, found[0], delete, tenant, rules, definitions)
     yield insert_operation(now, replace(new, order=replace(order, schedule_id=found[0], ref=ref)))
     return (yield from find_operation(now, new.id))
 
@@ -48,7 +48,7 @@ def purge_step(now: int, id: str, limit: int) -> Program[Operation | None]:
     if rows:
         ids = [row[0] for row in rows]
         yield group(*(query(name, ids=ids) for name in OF_RUNS))
-    elif not (yield batch("open_runs", {"schedule_id": [order.schedule_id]})):
+    elif not (yield query("anything_left", schedule_id=order.schedule_id))[0][0]:
         over = True
         yield group(*(query(name, ids=[order.schedule_id]) for name in OF_SCHEDULES))
     moved = progress.moved(now, matched=len(rows), changed=len(rows), finished=over)

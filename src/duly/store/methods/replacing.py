@@ -7,21 +7,19 @@ from collections.abc import Callable
 from duly.core.errors import DulyError
 from duly.core.rules.replacing import Succession
 from duly.core.schedule import Schedule
-from duly.store.statements import Program, query
+from duly.store.statements import Program
 from duly.store.values import NewSchedule
 
 from .changes import write_changes
 from .ending import move_open_runs
-from .schedules import find_schedule, put_schedules, resolve
-
-MOST_MOVES = 20
+from .schedules import find_schedule, lock_schedule, put_schedules
 
 
 def replace_schedule(
     now: int, ref: str, new_id: str, succession: Callable[[Schedule, int], Succession], tenant: str | None
 ) -> Program[Schedule | None]:
     """End one schedule and make another under its lock; see ``Schedules.replace_schedule``."""
-    schedule = yield from _locked(ref, tenant)
+    schedule = yield from lock_schedule(ref, tenant)
     if schedule is None or schedule.id == new_id:
         return schedule
     if schedule.facts.replaced_by == new_id:
@@ -33,17 +31,3 @@ def replace_schedule(
     if isinstance(put, DulyError):
         raise put
     return put
-
-
-def _locked(ref: str, tenant: str | None) -> Program[Schedule | None]:
-    """The schedule under its lock; a key that went to another one while we waited is followed."""
-    schedule: Schedule | None = None
-    for _ in range(MOST_MOVES):
-        schedule_id = yield from resolve(ref, tenant)
-        if schedule_id is None:
-            return None
-        yield query("lock_cursors", ids=[schedule_id])
-        schedule = yield from find_schedule(schedule_id, tenant=tenant)
-        if schedule is not None and ref in (schedule.id, schedule.key):
-            break
-    return schedule

@@ -22,7 +22,7 @@ from .firing import NEW_RUN, new_run_row
 from .lanes import lock_lanes_of, release_lines
 from .moving import Ended, lock_cursors, move_schedules
 from .reading import LOOKED_AT
-from .schedules import find_schedule
+from .schedules import lock_schedule
 from .stepping import tell_parents
 
 
@@ -37,11 +37,7 @@ def trigger(
     check: Callable[[Schedule], None] | None = None,
 ) -> Program[Triggered | None]:
     """Make a manual run under the schedule's lock; see ``Runs.trigger``."""
-    found: Schedule | None = yield from find_schedule(ref, tenant=tenant)
-    if found is None:
-        return None
-    yield query("lock_cursors", ids=[found.id])
-    schedule: Schedule | None = yield from find_schedule(found.id, tenant=tenant)
+    schedule: Schedule | None = yield from lock_schedule(ref, tenant)
     if schedule is None:
         return None
     existing = yield from find_run(run_id)

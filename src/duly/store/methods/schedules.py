@@ -35,6 +35,8 @@ from .tracing import trace_steps
 SHOWN = 2
 """So many holders of one key are named where it is not clear which is meant."""
 
+MOST_MOVES = 20
+
 _KINDS = {Cron: "cron", Every: "interval", Once: "once"}
 
 
@@ -211,6 +213,20 @@ def find_schedule(ref: str, tenant: str | None) -> Program[Schedule | None]:
         return None
     rows = yield owned("read_schedules", ids=[schedule_id])
     return read_schedule(rows[0]) if rows else None
+
+
+def lock_schedule(ref: str, tenant: str | None) -> Program[Schedule | None]:
+    """The schedule with its cursor locked; a key that went to another one while we waited is followed."""
+    schedule: Schedule | None = None
+    for _ in range(MOST_MOVES):
+        schedule_id = yield from resolve(ref, tenant)
+        if schedule_id is None:
+            return None
+        yield query("lock_cursors", ids=[schedule_id])
+        schedule = yield from find_schedule(schedule_id, tenant=tenant)
+        if schedule is not None and ref in (schedule.id, schedule.key):
+            break
+    return schedule
 
 
 def read_schedule(row: Row) -> Schedule:
