@@ -42,6 +42,8 @@ def _queries(dialect: str, names: tuple[str, ...], text: str, instead: str) -> t
     return tuple((f"src/duly/store/{dialect}/queries/{name}.sql", text, instead) for name in names)
 
 
+FAMILIES = ("tests/store/postgres/test_families.py",)
+RACES = ("tests/store/postgres/test_races.py",)
 ZOMBIES = (
     "tests/simulation/test_simulation.py::test_what_zombies_record_is_refused_and_nobody_goes_on_with_another_value",
 )
@@ -972,5 +974,92 @@ MUTANTS = (
         "an enqueue that is repeated while its run ends makes that run a second time",
         _queries("postgres", ("drop_returned",), "r.fence = 0", "r.fence < 0"),
         (("tests/store/postgres/test_guards.py",),),
+    ),
+    Mutant(
+        "ended-children-come-back",
+        "a record that is repeated while its child ends makes that child a second time",
+        (
+            (
+                "src/duly/store/methods/stepping.py",
+                'writes.append(query("drop_returned", ids=[run.id for run in runs]))',
+                "pass",
+            ),
+        ),
+        (FAMILIES,),
+    ),
+    Mutant(
+        "new-children-escape-a-cancel",
+        "a cancel does not look again for the child that was being recorded while it waited",
+        (("src/duly/store/methods/runs.py", "while not known or not found <= known:", "while not known:"),),
+        (FAMILIES,),
+    ),
+    Mutant(
+        "redrives-miss-an-end",
+        "a child ends while its parent is redriven, and nobody tells that parent",
+        _queries("postgres", ("lock_children",), "FOR UPDATE OF r", ""),
+        (FAMILIES,),
+    ),
+    Mutant(
+        "dead-parents-hear-nothing",
+        "what a child came to while its parent was dead is never heard of when that goes again",
+        _queries("postgres", ("ended_children",), "c.position > 0", "c.position < 0")
+        + _queries("sqlite", ("ended_children",), "c.position > 0", "c.position < 0"),
+        (("tests/contract/test_store_contract.py", "-k", "was_dead_is_heard"),),
+    ),
+    Mutant(
+        "families-in-any-order",
+        "two settles that end each other's children wait in a circle",
+        _queries("postgres", ("lock_families",), "FOR UPDATE", ""),
+        (FAMILIES,),
+    ),
+    Mutant(
+        "purged-while-they-begin",
+        "a request with an old key begins anew and is purged, so that it is done again when it is repeated",
+        _queries("postgres", ("purge_requests",), "  AND expires_at <= :now::bigint\nRETURNING", "RETURNING"),
+        (RACES,),
+    ),
+    Mutant(
+        "purged-while-they-are-asked-for",
+        "a unique key that somebody is taking again is purged",
+        _queries("postgres", ("purge_uniques",), "    FOR UPDATE OF i SKIP LOCKED\n", "")
+        + _queries("postgres", ("purge_uniques",), "AND u.ctid = old.seen", ""),
+        (RACES,),
+    ),
+    Mutant(
+        "purged-while-they-are-entered",
+        "a lane that somebody is entering is purged",
+        _queries("postgres", ("purge_lanes",), "    FOR UPDATE OF i SKIP LOCKED\n", "")
+        + _queries("postgres", ("purge_lanes",), "AND l.ctid = old.seen", ""),
+        (RACES,),
+    ),
+    Mutant(
+        "moved-keys-are-lost",
+        "a cancel by key that waits for a reschedule cancels the one that has the key no more",
+        (
+            (
+                "src/duly/store/methods/schedules.py",
+                "if schedule is not None and ref in (schedule.id, schedule.key):",
+                "if schedule is not None:",
+            ),
+        ),
+        (RACES,),
+    ),
+    Mutant(
+        "purges-leave-what-just-ended",
+        "a purge is over although a run has ended while it looked, and leaves that run behind",
+        _queries("postgres", ("anything_left",), "OR EXISTS (", "OR false AND EXISTS ("),
+        (RACES,),
+    ),
+    Mutant(
+        "new-listeners-hear-nothing",
+        "a topic's run ends for want of a listener although one has begun to listen",
+        (("src/duly/store/methods/topics.py", "Hold.UNKNOWN_JOB", "None"),),
+        (RACES,),
+    ),
+    Mutant(
+        "stopped-schedules-try-again",
+        "the run of a cancelled schedule that was being given back has another attempt",
+        _queries("postgres", ("lock_runs_of",), "FOR UPDATE", ""),
+        (RACES,),
     ),
 )

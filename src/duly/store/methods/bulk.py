@@ -26,7 +26,7 @@ from duly.store.values import Matching, ScheduleFilter
 
 from .changes import CHANGE, encode_fields, write_changes
 from .ending import cancel_waiting_runs, request_cancels
-from .moving import open_runs_of
+from .moving import hold_runs_of
 from .operations import Progress, lock_operation, read_operation
 from .reading import filter_params
 from .runs import trigger
@@ -164,7 +164,7 @@ def _move_runs(now: int, changes: Sequence[Change]) -> Program[None]:
     first = changes[0]
     if not first.cancel_waiting:
         return
-    found = yield from open_runs_of([change.facts.id for change in changes])
+    found = yield from hold_runs_of([change.facts.id for change in changes])
     runs = [run for of_one in found.values() for run in of_one]
     waiting, claimed = [run.id for run in runs if not run.claimed], [run.id for run in runs if run.claimed]
     if waiting:

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 
 from duly.core.rules.editing import Change
 from duly.core.rules.settling import lane_release
-from duly.core.run import Reason, RunStatus
+from duly.core.run import Hold, Reason, RunStatus
 from duly.core.schedule import Definition
-from duly.store.codec import read_open_run
 from duly.store.statements import Program, batch, query
+
+from .moving import hold_runs_of, open_runs_of
 
 
 def cancel_waiting_runs(now: int, ids: Sequence[str], reason: Reason | None) -> Program[list[str]]:
@@ -24,9 +25,12 @@ def cancel_waiting_runs(now: int, ids: Sequence[str], reason: Reason | None) -> 
     return (yield from end_waiting_runs(now, ids, RunStatus.CANCELLED, reason))
 
 
-def end_waiting_runs(now: int, ids: Sequence[str], status: RunStatus, reason: Reason | None) -> Program[list[str]]:
-    """End those of the runs that no session holds, and answer them."""
-    rows = yield batch("end_waiting", {"id": ids}, now=now, status=status.value, reason=reason and reason.value)
+def end_waiting_runs(
+    now: int, ids: Sequence[str], status: RunStatus, reason: Reason | None, hold: Hold | None = None
+) -> Program[list[str]]:
+    """End those of the runs that no session holds and that wait for this, or for anything; answer them."""
+    end = {"status": status.value, "reason": reason and reason.value, "hold": None if hold is None else int(hold)}
+    rows = yield batch("end_waiting", {"id": ids}, now=now, **end)
     return [str(row[0]) for row in rows]
 
 
@@ -37,8 +41,9 @@ def request_cancels(now: int, ids: Sequence[str]) -> Program[None]:
 
 def move_open_runs(now: int, schedule_id: str, change: Change, definition: Definition) -> Program[None]:
     """Do to the open runs of a schedule what a change of the schedule asks for."""
-    rows = yield batch("open_runs", {"schedule_id": [schedule_id]})
-    open_runs = [read_open_run(row) for row in rows]
+    stops = change.cancel_waiting or change.cancel_running or change.last_attempt
+    found = yield from (hold_runs_of([schedule_id]) if stops else open_runs_of([schedule_id]))
+    open_runs = found[schedule_id]
     waiting = [run.id for run in open_runs if not run.claimed]
     claimed = [run.id for run in open_runs if run.claimed]
     if change.cancel_waiting and waiting:

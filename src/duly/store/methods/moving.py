@@ -14,7 +14,7 @@ from duly.core.rules.settling import after_run, lane_release
 from duly.core.run import OpenRun, RunKind, RunStatus
 from duly.core.schedule import Cursor, Definition
 from duly.store.codec import CURSOR, cursor_columns, read_cursor, read_open_run
-from duly.store.statements import Program, Row, batch, query
+from duly.store.statements import Program, Row, batch, group, query
 
 from .changes import write_changes
 from .schedules import end_schedules, read_schedules
@@ -51,6 +51,14 @@ def lock_cursors(schedule_ids: Sequence[str]) -> Program[dict[str, Cursor]]:
 def open_runs_of(schedule_ids: Sequence[str]) -> Program[dict[str, list[OpenRun]]]:
     """The runs of schedules that have not ended."""
     return by_schedule((yield batch("open_runs", {"schedule_id": schedule_ids})))
+
+
+def hold_runs_of(schedule_ids: Sequence[str]) -> Program[dict[str, list[OpenRun]]]:
+    """The same until the commit: who is claiming one or giving it back is waited for, and nobody does so meanwhile."""
+    _, rows = yield group(
+        query("lock_runs_of", ids=sorted(schedule_ids)), batch("open_runs", {"schedule_id": schedule_ids})
+    )
+    return by_schedule(rows)
 
 
 def by_schedule(rows: Sequence[Row]) -> dict[str, list[OpenRun]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from duly.core.run import Reason, RunStatus
+from duly.core.run import Hold, Reason, RunStatus
 from duly.store.statements import Program, query
 
 from .ending import end_waiting_runs
@@ -20,7 +20,9 @@ def end_unheard_topics(now: int, patience_ms: int, limit: int) -> Program[Sequen
         return []
     cursors = yield from lock_cursors(sorted({row[1] for row in rows if row[1] is not None}))
     lanes = yield from lock_lanes_of([row[0] for row in rows if row[1] is None])
-    ended = set((yield from end_waiting_runs(now, [row[0] for row in rows], RunStatus.COMPLETED, Reason.NO_LISTENER)))
+    ids = [row[0] for row in rows]
+    # Somebody may have begun to listen since we looked: then it was let go.
+    ended = set((yield from end_waiting_runs(now, ids, RunStatus.COMPLETED, Reason.NO_LISTENER, Hold.UNKNOWN_JOB)))
     ends = [Ended(row[1], row[2], RunStatus.COMPLETED) for row in rows if row[0] in ended and row[1] in cursors]
     if ends:
         yield from move_schedules(now, ends, cursors, known={})

@@ -1,6 +1,6 @@
 WITH gone AS (
     DELETE FROM duly_runs
-    WHERE id = ANY (:id::uuid[]) AND claimed_by IS NULL
+    WHERE id = ANY (:id::uuid[]) AND claimed_by IS NULL AND hold = coalesce(:hold::smallint, hold)
     RETURNING *
 ), kept AS (
     INSERT INTO duly_history (
