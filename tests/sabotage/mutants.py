@@ -42,6 +42,7 @@ def _queries(dialect: str, names: tuple[str, ...], text: str, instead: str) -> t
     return tuple((f"src/duly/store/{dialect}/queries/{name}.sql", text, instead) for name in names)
 
 
+BORROWED = ("tests/store/postgres/test_borrowed.py",)
 FAMILIES = ("tests/store/postgres/test_families.py",)
 RACES = ("tests/store/postgres/test_races.py",)
 ZOMBIES = (
@@ -990,7 +991,7 @@ MUTANTS = (
     Mutant(
         "new-children-escape-a-cancel",
         "a cancel does not look again for the child that was being recorded while it waited",
-        (("src/duly/store/methods/runs.py", "while not known or not found <= known:", "while not known:"),),
+        (("src/duly/store/methods/runs.py", "        found = {row[0] for row in rows}\n", "        pass\n"),),
         (FAMILIES,),
     ),
     Mutant(
@@ -1061,5 +1062,17 @@ MUTANTS = (
         "the run of a cancelled schedule that was being given back has another attempt",
         _queries("postgres", ("lock_runs_of",), "FOR UPDATE", ""),
         (RACES,),
+    ),
+    Mutant(
+        "looking-back-makes-ended-runs-again",
+        "in a transaction of the caller's that looks at one moment all along, a run is made that has ended since",
+        _queries("postgres", ("probe_history",), "<> 'read committed'", "= 'never'"),
+        (BORROWED,),
+    ),
+    Mutant(
+        "looking-back-decides",
+        "a trigger in such a transaction does not know of the run that was made since, and makes a second one",
+        _queries("postgres", ("touch_cursors",), "= ANY (:ids::uuid[])", "= ANY (:ids::uuid[]) AND false"),
+        (BORROWED,),
     ),
 )

@@ -1,15 +1,29 @@
 """Programs on the caller's connection live and die with the caller's transaction."""
 
 import sqlite3  # a connection that must be refused
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Any
 
 import psycopg
 import pytest
+from psycopg import IsolationLevel
 from psycopg.rows import dict_row
 
 from duly.core.errors import StoreError, ValidationFailed
+from duly.core.rules.editing import cancel
 from duly.store.sql import SqlStore
-from tests.store.postgres.making import ask, new_request, new_schedule
+from tests.store.postgres.making import (
+    RULES,
+    ask,
+    claim_all,
+    completed,
+    new_id,
+    new_request,
+    new_schedule,
+    open_session,
+    put,
+)
 
 
 async def test_what_is_rolled_back_was_never_there(store: SqlStore, fresh_postgres: str):
@@ -63,3 +77,61 @@ async def test_a_failure_is_ours_and_the_transaction_stays_the_callers(store: Sq
             await store.enqueue([new_request(priority=2**40)], connection=connection)
         connection.rollback()
         connection.execute("SELECT 1")
+
+
+FIXED = [IsolationLevel.REPEATABLE_READ, IsolationLevel.SERIALIZABLE]
+"""Levels at which a transaction looks at one moment all along."""
+
+
+@contextmanager
+def looking_back(url: str, level: IsolationLevel) -> Iterator[psycopg.Connection]:
+    """A transaction of the caller's that goes on seeing the store as it is now."""
+    with psycopg.connect(url) as connection:
+        connection.isolation_level = level
+        connection.execute("SELECT count(*) FROM duly_runs")
+        yield connection
+        connection.rollback()
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["open-then", "not-there-then"])
+@pytest.mark.parametrize("level", FIXED, ids=lambda level: level.name)
+async def test_a_run_that_has_ended_since_the_transaction_looked_is_not_made_again(
+    store: SqlStore, fresh_postgres: str, level: IsolationLevel, before: bool
+):
+    request, session = new_request(), await open_session(store)
+    if before:
+        await store.enqueue([request])
+    with looking_back(fresh_postgres, level) as connection:
+        await store.enqueue([request])
+        (claim,) = await claim_all(store, session)
+        await store.settle([completed(claim, session)])
+        with pytest.raises(
+            StoreError, match=r"did not do it: .* \[40001\]; roll your transaction back and try"
+        ) as told:
+            await store.enqueue([new_request(), request], connection=connection)
+        assert told.value.details["sqlstate"] == "40001"
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly_runs") == [0]
+    assert ask(fresh_postgres, "SELECT status FROM duly_history") == ["completed"]
+
+
+@pytest.mark.parametrize("level", FIXED, ids=lambda level: level.name)
+async def test_what_is_new_is_stored_at_every_level(store: SqlStore, fresh_postgres: str, level: IsolationLevel):
+    with looking_back(fresh_postgres, level) as connection:
+        made = await store.enqueue([new_request(), new_request()], connection=connection)
+        connection.commit()
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly_runs") == [len(made)]
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly_history") == [0], "nothing is left of the look"
+
+
+@pytest.mark.parametrize("level", FIXED, ids=lambda level: level.name)
+async def test_nothing_is_decided_without_a_run_that_was_made_since_the_transaction_looked(
+    store: SqlStore, fresh_postgres: str, level: IsolationLevel
+):
+    await put(store, "a")
+    by_hand: dict[str, Any] = {"payload": None, "force": False, "rules": RULES}
+    with looking_back(fresh_postgres, level) as first, looking_back(fresh_postgres, level) as second:
+        await store.trigger("a", run_id=new_id(), **by_hand)
+        with pytest.raises(StoreError, match=r"\[40001\]"):
+            await store.trigger("a", run_id=new_id(), **by_hand, connection=first)
+        with pytest.raises(StoreError, match=r"\[40001\]"):
+            await store.change_schedule("a", lambda found, now: cancel(found, now, None), connection=second)

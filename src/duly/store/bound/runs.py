@@ -20,7 +20,8 @@ class BoundRuns(Bound):
     """``protocol.Runs`` on a driver; with ``connection`` inside the caller's transaction."""
 
     async def enqueue(self, requests: Sequence[NewRequest], *, connection: Any = None) -> list[Run]:
-        return await self._write_and_hint("runs", partial(enqueueing.enqueue, requests=requests), connection)
+        transaction = partial(enqueueing.enqueue, requests=requests, borrowed=connection is not None)
+        return await self._write_and_hint("runs", transaction, connection)
 
     async def trigger(
         self,

@@ -9,7 +9,7 @@ from duly.core.rules.backfilling import backfill_runs, past_windows
 from duly.core.rules.firing import FireRules
 from duly.core.schedule import Schedule
 from duly.store.orders import BackfillOrder, NewOperation
-from duly.store.statements import Program, batch, columns, group
+from duly.store.statements import Program, batch, columns, group, query
 
 from .calendars import load_exclusions
 from .firing import NEW_RUN, new_run_row
@@ -51,6 +51,7 @@ def backfill(
     status = OperationStatus.RUNNING if windows else OperationStatus.COMPLETED
     yield group(
         batch("insert_runs", columns(NEW_RUN, map(new_run_row, runs))),
+        query("touch_cursors", ids=[schedule_id]),
         insert_operation(now, stored, status=status, matched=len(windows)),
     )
     return (yield from find_operation(now, new.id))

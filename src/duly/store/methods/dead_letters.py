@@ -241,6 +241,8 @@ class _Batch:
             if self.directly:
                 yield batch("inherit_owners", columns(("run_id", "made_run"), self.directly))
         yield from close_entrances(self.lines)
+        if self.cursors and self.redriven:
+            yield query("touch_cursors", ids=sorted(self.cursors))
         if self.redriven:
             yield batch("insert_redrives", columns(REDRIVEN, self.redriven), now=self.now)
 

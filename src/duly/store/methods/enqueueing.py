@@ -22,12 +22,15 @@ _TAKEN = "the unique key is in use by a run of somebody else; choose another key
 UNIQUE = ("tenant", "owner", "key", "run_id", "expires_at")
 
 
-def enqueue(now: int, requests: Sequence[NewRequest]) -> Program[list[Run]]:
-    """Insert direct runs; one whose id exists is left as it is."""
+def enqueue(now: int, requests: Sequence[NewRequest], borrowed: bool = False) -> Program[list[Run]]:
+    """Insert direct runs; one whose id exists is left as it is.
+
+    A ``borrowed`` transaction, which is the caller's, may look at an older moment: then what has ended since is probed.
+    """
     if any(request.guarded for request in requests):
-        return (yield from _enqueue_guarded(now, requests))
+        return (yield from _enqueue_guarded(now, requests, borrowed))
     runs = [_new_run(now, request) for request in requests]
-    return (yield from _insert(runs, [run.id for run in runs], requests))
+    return (yield from _insert(runs, [run.id for run in runs], requests, borrowed))
 
 
 def signal_with_start(now: int, request: NewRequest, name: str, body: str | None) -> Program[tuple[Run, bool]]:
@@ -40,9 +43,14 @@ def signal_with_start(now: int, request: NewRequest, name: str, body: str | None
     return run, bool(told)
 
 
-def _insert(runs: Sequence[NewRun], wanted: Sequence[str], requests: Sequence[NewRequest]) -> Program[list[Run]]:
+def _insert(
+    runs: Sequence[NewRun], wanted: Sequence[str], requests: Sequence[NewRequest], borrowed: bool
+) -> Program[list[Run]]:
     """Insert the runs, and answer those that are wanted, new or not."""
     inserted = (yield from _put_runs(runs)) if runs else set()
+    if inserted and borrowed:
+        ids = sorted(inserted)
+        yield group(query("probe_history", ids=ids), query("end_probe", ids=ids))
     theirs = [(request.id, request.owner) for request in requests if request.owner and request.id in inserted]
     if theirs:
         yield batch("insert_owners", columns(("run_id", "owner"), theirs))
@@ -72,7 +80,7 @@ def _put_runs(runs: Sequence[NewRun]) -> Program[set[str]]:
     return {row[0] for row in made} - {row[0] for row in returned}
 
 
-def _enqueue_guarded(now: int, requests: Sequence[NewRequest]) -> Program[list[Run]]:
+def _enqueue_guarded(now: int, requests: Sequence[NewRequest], borrowed: bool) -> Program[list[Run]]:
     """The same where runs that are there decide: all locks first, then what there is, then one decision for each."""
     lanes = {
         lane_id(*request.realm, request.singleton.key): (request.realm, request.singleton)
@@ -99,7 +107,7 @@ def _enqueue_guarded(now: int, requests: Sequence[NewRequest]) -> Program[list[R
                 expires_at = now + request.unique.for_ms
                 holders[*request.realm, request.unique.key] = _Holder(request.id, expires_at, changed=True)
     yield from close_entrances(entrances)  # first: a run that it lets go is answered as it is then
-    answers = yield from _insert(runs, wanted, requests)
+    answers = yield from _insert(runs, wanted, requests, borrowed)
     taken = [(*key, holder.run_id, holder.expires_at) for key, holder in holders.items() if holder.changed]
     if taken:
         yield batch("write_uniques", columns(UNIQUE, taken))

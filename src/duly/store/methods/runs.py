@@ -57,7 +57,7 @@ def trigger(
     elif admission.release:
         yield query("release_lane", ids=sorted(admission.release), now=now)
     run = _manual_run(now, run_id, schedule, admission, payload, rules)
-    yield batch("insert_runs", columns(NEW_RUN, [new_run_row(run)]))
+    yield group(batch("insert_runs", columns(NEW_RUN, [new_run_row(run)])), query("touch_cursors", ids=[schedule.id]))
     return Triggered(fresh_run(run, schedule.key, schedule.definition.payload), created=True)
 
 

@@ -18,6 +18,8 @@ from duly.store.postgres.running import AskedByCursor, Statements, run_program, 
 from duly.store.postgres.texts import load_transactions
 from duly.store.statements import T, Transaction
 
+_CROSSED = frozenset({"40001", "40P01"})
+"""Others were faster: a transaction that looks at one moment all along is refused what has changed since."""
 _EXPECTED = "a psycopg 3 Connection or AsyncConnection with its transaction open"
 
 
@@ -94,4 +96,5 @@ def _told(connection: psycopg.Connection[Any] | psycopg.AsyncConnection[Any]) ->
         yield
     except psycopg.Error as error:
         ours = not_done(error, connection.info.host or "the caller's server")
-        raise StoreError(f"on the caller's connection: {ours}", **ours.details) from error
+        again = "; roll your transaction back and try all of it again" if error.sqlstate in _CROSSED else ""
+        raise StoreError(f"on the caller's connection: {ours}{again}", **ours.details) from error
