@@ -454,6 +454,35 @@ async def test_h13_a_cancel_of_the_first_id_reaches_what_the_run_has_gone_on_as(
         assert (again.id, again.status) == (newest, RunStatus.CANCELLED), "twice is harmless"
 
 
+async def test_h13_a_cancel_that_undoes_follows_a_run_that_goes_on_at_that_moment(
+    url: str, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def declare(app: Duly) -> None:
+        @app.workflow("entity")
+        async def entity(ctx: WorkflowContext, input: int) -> None:
+            await ctx.wait_for_signal("more")
+            ctx.continue_as_new(input + 1)
+
+    async with living(url, clock, declare) as app:
+        run = await app.workflows.start("entity", 1)
+        await clock.settle()
+        store = app.workflows._store
+        cancel_softly = store.cancel_softly
+
+        async def too_late(run_id: str) -> bool:
+            if run_id == run.id:
+                await app.workflows.signal(run_id, "more")
+                await clock.advance(seconds=1)
+            return await cancel_softly(run_id)
+
+        monkeypatch.setattr(store, "cancel_softly", too_late)
+        cancelled = await app.workflows.cancel(run.id, compensate=True)
+        await clock.settle()
+        gone = await looked_at(app, run)
+        assert cancelled.id == gone.result["continuedAs"]
+        assert (await looked_at(app, cancelled)).status is RunStatus.CANCELLED
+
+
 async def test_f7_a_fan_out_that_failed_fast_fails_again_when_redriven_and_does_not_hang(
     url: str, clock: ManualClock
 ) -> None:

@@ -161,7 +161,11 @@ class WorkflowRuns:
             await self._raise_why(run, run_id)
         assert found is not None
         run_id = found.id
-        await self._store.cancel_softly(run_id)
+        while not await self._store.cancel_softly(run_id):
+            newest = await self._runs._newest(run_id)
+            if newest is None or newest.id == run_id:
+                break  # it has ended
+            run_id = newest.id
         self._runs._wake()
         after = await self._store.get_run(run_id)
         assert after is not None
