@@ -14,8 +14,10 @@ from duly.core.rules.editing import Change
 from duly.core.rules.replacing import Succession, reschedule
 from duly.core.schedule import Schedule, ScheduleStatus
 from duly.core.timing import Every
+from duly.store.methods.keeping import OF_SCHEDULES, purge_schedules
 from duly.store.orders import BackfillOrder, BulkOrder, CancelOrder, DeleteOrder, NewOperation, PurgeOrder
 from duly.store.sql import SqlStore
+from duly.store.statements import Group, batch, query
 from duly.store.values import ScheduleFilter
 from tests.store.postgres.making import (
     ENDING,
@@ -148,6 +150,16 @@ async def test_a_purge_removes_the_run_that_ends_while_it_looks(store: SqlStore,
         operation = await store.step_operation(new.id, limit=10)
     assert ask(fresh_postgres, "SELECT count(*) FROM duly_history") == [0]
     assert ask(fresh_postgres, "SELECT count(*) FROM duly_schedules") == [0]
+
+
+def test_a_schedule_whose_dead_run_was_let_go_while_the_purge_looked_for_one_stays() -> None:
+    """Nothing waits there, so the rows are given by hand."""
+    purging = purge_schedules(0, ended_before=0, limit=10)
+    assert next(purging) == query("purgeable_schedules", ended_before=0, limit=10)
+    assert purging.send([("a",), ("b",)]) == batch("open_runs", {"schedule_id": ["a", "b"]})
+    removing = purging.send([("a", "run", 0, False, False, "window", 0, 0, 0)])
+    assert isinstance(removing, Group)
+    assert [step.params for step in removing.steps] == [{"ids": ["b"]}] * len(OF_SCHEDULES)
 
 
 async def test_a_topic_that_somebody_begins_to_listen_to_is_not_ended(

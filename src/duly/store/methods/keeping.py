@@ -10,7 +10,7 @@ from duly.core.schedule import Schedule
 from duly.store.statements import Program, group, query
 
 from .changes import write_changes
-from .moving import lock_cursors, move_schedules
+from .moving import lock_cursors, move_schedules, open_runs_of
 from .schedules import read_schedules
 from .sessions import ADOPTED_AT_ONCE
 
@@ -69,7 +69,11 @@ def _forget(ids: Sequence[str], finished_before: int) -> Program[None]:
 
 def purge_schedules(now: int, ended_before: int, limit: int) -> Program[int]:
     rows = yield query("purgeable_schedules", ended_before=ended_before, limit=limit)
-    ids = [row[0] for row in rows]
+    if not rows:
+        return 0
+    # Now that they are locked: a dead run may have been let go again since the look that found none.
+    busy = yield from open_runs_of([row[0] for row in rows])
+    ids = [row[0] for row in rows if row[0] not in busy]
     if ids:
         yield group(*(query(name, ids=ids) for name in OF_SCHEDULES))
     return len(ids)
