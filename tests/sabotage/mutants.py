@@ -1064,6 +1064,12 @@ MUTANTS = (
         (RACES,),
     ),
     Mutant(
+        "fires-wait-for-a-death",
+        "a fire waits for who declares its session dead, who waits for a cursor that it holds",
+        _queries("postgres", ("grab_session",), " SKIP LOCKED", ""),
+        (("tests/store/postgres/test_crossings.py",),),
+    ),
+    Mutant(
         "looking-back-makes-ended-runs-again",
         "in a transaction of the caller's that looks at one moment all along, a run is made that has ended since",
         _queries("postgres", ("probe_history",), "<> 'read committed'", "= 'never'"),

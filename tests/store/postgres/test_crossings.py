@@ -10,9 +10,10 @@ from duly.core.policy import Retry
 from duly.core.run import Completed, Suspended
 from duly.core.steps import StepKind
 from duly.store.sql import SqlStore
-from duly.store.values import LEADER, Settlement, Term
+from duly.store.values import LEADER, Grab, Settlement, Term
 from tests.store.postgres.making import (
     ENDING,
+    JOB,
     RULES,
     SetClock,
     ask,
@@ -132,6 +133,24 @@ async def test_a_late_end_waits_for_the_recovery_of_its_run_and_is_refused(
         recovering.commit()
     assert list((await settling).lost) == [claim.id]
     assert ask(fresh_postgres, "SELECT count(*) FROM duly_history") == [0]
+
+
+async def test_a_fire_does_not_wait_for_who_declares_its_session_dead(
+    store: SqlStore, clock: SetClock, fresh_postgres: str
+) -> None:
+    """Who does that may be about to wait for a cursor that the fire has locked."""
+    await put(store, "a")
+    session = await open_session(store)
+    clock.at += HOUR
+    with psycopg.connect(fresh_postgres) as expiring:
+        expiring.execute("DELETE FROM duly_instances")
+        grab = Grab(session, frozenset({JOB}), 10)
+        firing = asyncio.create_task(store.fire_due(limit=10, rules=RULES, grab=grab))
+        await waits_for_a_lock(fresh_postgres, firing)
+        assert firing.done()
+        expiring.commit()
+    fired = await firing
+    assert (fired.runs, list(fired.claims)) == (1, []), "nothing is born in the hands of a session that is going"
 
 
 async def test_a_fire_that_waits_for_the_change_of_the_lead_fires_nothing(

@@ -104,6 +104,6 @@ async def test_a_create_waits_once_and_a_fire_three_times_where_somebody_has_loo
     await fire()
     assert trips == [
         f"{BEGUN}+due_cursors",
-        "open_runs+hold_session+governed_queues",
+        "open_runs+grab_session+governed_queues",
         "insert_runs+move_cursors+next_fire+COMMIT",
     ]

@@ -68,7 +68,7 @@ def fire_due(
     answers = yield group(
         batch("open_runs", {"schedule_id": heeding}),
         read_revisions(missing),
-        query("hold_session", session=grab.session if grab else None),
+        query("grab_session", session=grab.session if grab else None),
         query("governed_queues"),
         asked.step,
     )
