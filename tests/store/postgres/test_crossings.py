@@ -7,8 +7,10 @@ import psycopg
 import pytest
 
 from duly.core.policy import Retry
-from duly.core.run import Completed, Suspended
+from duly.core.rules.editing import delete
+from duly.core.run import Completed, Failed, Suspended
 from duly.core.steps import StepKind
+from duly.store.dead import DeadRef, Done, Redrive
 from duly.store.sql import SqlStore
 from duly.store.values import LEADER, Grab, Settlement, Term
 from tests.store.postgres.making import (
@@ -19,6 +21,7 @@ from tests.store.postgres.making import (
     ask,
     claim_all,
     completed,
+    new_id,
     new_request,
     open_session,
     put,
@@ -168,4 +171,51 @@ async def test_a_fire_that_waits_for_the_change_of_the_lead_fires_nothing(
         assert not firing.done()
         taking.commit()
     assert (await firing).deposed
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly_runs") == [0]
+
+
+async def test_a_claim_waits_for_the_claim_under_way_and_counts_what_that_has_taken(
+    store: SqlStore, fresh_postgres: str
+) -> None:
+    session = await open_session(store)
+    await store.change_queue("narrow", lambda queue, now: replace(queue, max_running=1))
+    await store.enqueue([new_request("narrow"), new_request("narrow")])
+    with psycopg.connect(fresh_postgres) as claiming:
+        claiming.execute("SELECT 1 FROM duly_queues FOR UPDATE")
+        second = asyncio.create_task(claim_all(store, session))
+        await waits_for_a_lock(fresh_postgres, second)
+        assert not second.done()
+        claiming.execute(
+            "UPDATE duly_runs SET claimed_by = %s, fence = 1 WHERE id = (SELECT id FROM duly_runs LIMIT 1)", [session]
+        )
+        claiming.commit()
+    assert await second == []
+
+
+async def test_a_trigger_waits_for_the_deletion_under_way_and_finds_nothing(
+    store: SqlStore, fresh_postgres: str
+) -> None:
+    await put(store, "a")
+    with psycopg.connect(fresh_postgres) as deleting:
+        await store.change_schedule("a", lambda found, now: delete(found, now, "ann"), connection=deleting)
+        triggering = asyncio.create_task(store.trigger("a", run_id=new_id(), payload=None, force=False, rules=RULES))
+        await waits_for_a_lock(fresh_postgres, triggering)
+        assert not triggering.done()
+        deleting.commit()
+    assert await triggering is None
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly_runs") == [0]
+
+
+async def test_a_redrive_waits_for_the_purge_under_way_and_finds_nothing(store: SqlStore, fresh_postgres: str) -> None:
+    session = await open_session(store)
+    await store.enqueue([new_request()])
+    (claim,) = await claim_all(store, session)
+    await store.settle([Settlement(claim, session, Failed("no", fatal=True), Retry())])
+    with psycopg.connect(fresh_postgres) as purging:
+        purging.execute("DELETE FROM duly_history")
+        redriving = asyncio.create_task(store.redrive([Redrive(dead=DeadRef(claim.id))]))
+        await waits_for_a_lock(fresh_postgres, redriving)
+        assert not redriving.done()
+        purging.commit()
+    assert [handled.outcome for handled in await redriving] == [Done.NOT_FOUND]
     assert ask(fresh_postgres, "SELECT count(*) FROM duly_runs") == [0]
