@@ -14,6 +14,8 @@ from duly.store.statements import Group, Step, batch, group, query
 # They make rows of which nothing is told: a dead run that is to go again, and one that another goes on as, are told of
 # when they start.
 UNTOLD = {"revive_runs", "insert_heirs"}
+# It takes away at once what it makes, to learn what a transaction cannot see; PostgreSQL alone needs that.
+PROBES = {"probe_history"}
 WRITES = re.compile(
     r"INTO duly_(history|runs|schedules|changes|attempts|overdue)\b|FROM duly_overdue\b.*RETURNING|claimed_by = :",
     re.IGNORECASE | re.DOTALL,
@@ -28,7 +30,7 @@ def test_every_statement_that_writes_a_fact_is_told(dialect: str) -> None:
         for file in folder.iterdir()
         if file.name.endswith(".sql") and any(_writes(line) for line in file.read_text("utf-8").split(";"))
     }
-    assert found == set(TOLD_BY) | UNTOLD
+    assert found - PROBES == set(TOLD_BY) | UNTOLD
 
 
 def _writes(statement: str) -> bool:

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 
 import psycopg
 import pytest
@@ -190,7 +191,7 @@ async def test_who_stops_a_schedule_waits_for_one_who_gives_its_run_back_and_the
     made, run_id = await put(store, "a"), new_id()
     await store.trigger(made.id, run_id=run_id, payload=None, force=False, rules=RULES)
     await claim_all(store, await open_session(store))
-    asked = {"where": ScheduleFilter(), "ids": (made.id,)}
+    asked: dict[str, Any] = {"where": ScheduleFilter(), "ids": (made.id,)}
     order: BulkOrder = CancelOrder(**asked) if how == "cancel" else DeleteOrder(**asked, cancel_running=True)
     operation = await store.put_operation(NewOperation(id=new_id(), order=order, by=None))
 
