@@ -47,7 +47,7 @@ async def test_the_start_of_an_interval_is_the_store_s_whatever_the_caller_s_clo
             case "create":
                 made = await app.schedules.create("k", timing, job="work")
             case "put":
-                made = await app.schedules.put("k", timing, "work")
+                made = (await app.schedules.put("k", timing, "work")).schedule
             case _:
                 (made,) = await app.schedules.create_many([{"key": "k", "timing": timing, "job": "work"}])
     assert made.next_window_at is not None

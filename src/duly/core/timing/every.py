@@ -17,8 +17,6 @@ from duly.core.timing.zone import check_zone
 DEFAULT_MINIMUM_MS: Final = 1000
 _UNIT_MS: Final = {"milliseconds": 1, "seconds": 1000, "minutes": 60_000, "hours": 3_600_000, "days": 86_400_000}
 
-_UNIT_MS: Final = {"milliseconds": 1, "seconds": 1000, "minutes": 60_000, "hours": 3_600_000, "days": 86_400_000}
-
 Anchor = Literal["epoch", "start"] | datetime
 
 
