@@ -68,7 +68,7 @@ from duly.testing.contract.reporting import TestReporting  # noqa: E402
 from duly.testing.contract.requests import TestRequests  # noqa: E402
 from duly.testing.contract.schedules import TestChangingSchedules, TestPuttingSchedules  # noqa: E402
 from duly.testing.contract.sessions import TestLeases, TestSessions  # noqa: E402
-from duly.testing.contract.settling import TestSettling, TestSettlingMovesSchedules, TestZombies  # noqa: E402
+from duly.testing.contract.settling import TestSettling, TestSettlingMovesSchedules  # noqa: E402
 from duly.testing.contract.steps import TestRecording, TestSuspending  # noqa: E402
 from duly.testing.contract.stopping import TestStoppingWhatIsDue  # noqa: E402
 from duly.testing.contract.suspects import TestSuspects  # noqa: E402
@@ -78,6 +78,7 @@ from duly.testing.contract.topics import TestTopics  # noqa: E402
 from duly.testing.contract.tracing import TestTraces  # noqa: E402
 from duly.testing.contract.trial import Trial, Worker  # noqa: E402
 from duly.testing.contract.webhooks import TestTellingWebhooks, TestWebhooks  # noqa: E402
+from duly.testing.contract.zombies import TestZombies  # noqa: E402
 
 __all__ = [
     "TABLES",

@@ -39,3 +39,22 @@ class TestGuards:
         fired = await trial.fire()
         assert (fired.windows, fired.runs, fired.duplicates) == (1, 0, 1)
         assert await trial.runs(put) == before
+
+    @pytest.mark.parametrize("ended", [True, False], ids=["ended", "open"])
+    async def test_a_window_whose_run_is_there_is_put_into_nobody_s_hands_again(
+        self, trial: Trial, access: Access, ended: bool
+    ) -> None:
+        put = await trial.put(overlap=Overlap.ALLOW)
+        worker = await trial.worker()
+        trial.clock.move(seconds=60)
+        await worker.beat()
+        (claim,) = (await trial.fire(grab=worker.grab())).claims
+        assert claim.window_at is not None
+        if ended:
+            await worker.complete(claim)
+        before = await trial.runs(put)
+        await access.rewind(put.id, claim.window_at)
+        other = await trial.worker()
+        fired = await trial.fire(grab=other.grab())
+        assert (fired.runs, fired.duplicates, list(fired.claims)) == (0, 1, [])
+        assert await trial.runs(put) == before
