@@ -1,6 +1,8 @@
 """Windows fire once with many instances, and with instances that are killed at the worst moment."""
 
+import signal
 import time
+from collections import Counter
 
 import pytest
 
@@ -78,6 +80,37 @@ async def _sessions(client):
 async def _ended(client, least: int):
     runs = await history(client, "k")
     return runs if len(runs) >= least and all(run.status.terminal for run in runs) else None
+
+
+async def test_a3_a_frozen_and_a_killed_instance_neither_miss_nor_double_a_window(fleet: Fleet) -> None:
+    """A13 as well: to the frozen one no time has passed; it wakes up past its lease, and goes on to fire."""
+    await fleet.start_all("frozen", "killed")
+    await fleet.start_all("steady", settings=STEADY)
+    async with fleet.client() as client:
+        made = await client.schedules.create("k", Every(seconds=1), job="tick", overlap="allow", catch_up="all")
+        created = round(made.created_at.timestamp() * 1000)
+        await until(lambda: len(fleet.ledger("end")) >= 2, fleet, "two windows")
+        await fleet.freeze("frozen")
+        fleet.kill("killed")
+        await until(lambda: _only(client, "steady"), fleet, "both leases to run out")
+        alone_at = to_datetime(round(time.time() * 1000))
+        await until(lambda: _passed(client, alone_at), fleet, "a window that is fired without them")
+        fleet.signal("frozen", signal.SIGCONT)
+        await until(lambda: fleet.ledger("session lost"), fleet, "the zombie to notice")
+        goal = to_datetime(round(time.time() * 1000) + 1500)
+        await until(lambda: _passed(client, goal), fleet, "windows of both")
+        await client.schedules.pause("k")
+        runs = await until(lambda: _ended(client, 5), fleet, "every run to end")
+        check_windows(runs, windows_between(created, window_ms(runs[-1]), 1000))
+        assert {run.status for run in runs} == {RunStatus.COMPLETED}
+    # What was in the zombie's hands may have begun again; but no claim was begun twice, and nothing else was begun.
+    begun = Counter((line["run"], line["fence"]) for line in fleet.ledger("start"))
+    assert max(begun.values()) == 1
+    assert {run_id for run_id, _ in begun} == {run.id for run in runs}
+
+
+async def _only(client, name: str) -> bool:
+    return {instance.name for instance in await _sessions(client)} == {name}
 
 
 async def test_f03_all_instances_killed_at_once_miss_no_window_under_catch_up_all(fleet: Fleet) -> None:
