@@ -8,6 +8,7 @@ from duly.config import Settings
 from duly.core.errors import OutcomeUnknown, StoreUnavailable
 from duly.core.instants import to_datetime
 from duly.core.run import Completed, Reason, RunStatus
+from duly.engine.registry import Registry
 from duly.store.values import Beat, Held, Settlement
 from tests.engine.lab import Lab, Recorder
 
@@ -428,6 +429,83 @@ async def test_a_settle_whose_answer_was_lost_is_repeated_and_ends_the_run_once(
     assert lab.recorder.count("attempt_started") == 1 + 2 + 3
 
 
+async def test_a_claim_whose_answer_comes_when_the_lease_has_run_out_is_not_begun(lab: Lab) -> None:
+    """Another has the run by then: its handler must not begin here beside it."""
+    starts: list[tuple[str, int]] = []
+
+    def registry(name: str) -> Registry:
+        known = Registry()
+
+        @lab.job("work", into=known)
+        async def work(run: RunContext) -> str:
+            starts.append((name, run.fence))
+            await lab.nap(60)
+            return name
+
+        return known
+
+    cut, cut_recorder = lab.faulty(), Recorder()
+    slow = await lab.start(store=cut, recorder=cut_recorder, registry=registry("slow"), roles=("worker",))
+    answer = cut.gate("claim_runs")
+    lab.registry = registry("other")
+    run = await lab.enqueue("work")
+    claimed = await lab.run(run.id)
+    assert (claimed.status, claimed.attempt, starts) == (RunStatus.RUNNING, 1, []), "claimed, and the answer on its way"
+    cut.down("beat", "settle")
+    await lab.start(registry=lab.registry)
+    await lab.clock.advance(seconds=30)
+    assert starts == [("other", 2)]
+    answer.set()
+    await lab.clock.advance(seconds=2)
+    assert slow.active == 0
+    assert starts == [("other", 2)]
+    cut.up()
+    await lab.clock.advance(seconds=60)
+    done = await lab.run(run.id)
+    assert (done.status, done.result, done.attempt) == (RunStatus.COMPLETED, "other", 2)
+
+
+async def test_an_attempt_learns_from_a_beat_that_its_run_was_claimed_anew(lab: Lab) -> None:
+    """Under the same session: the run was taken past its deadline, and the answer to the next claim was lost."""
+    stopped: list[int] = []
+
+    @lab.job("work")
+    async def work(run: RunContext) -> None:
+        try:
+            await lab.nap(600)
+        except asyncio.CancelledError:
+            stopped.append(run.fence)
+            raise
+
+    instance = await lab.start()
+    run = await lab.enqueue("work")
+    session = instance.session
+    assert session is not None
+    instance._worker.heard(session, Beat(lab.clock.now(), True, [Held(run.id, 1, False)]))
+    await lab.clock.settle()
+    assert (stopped, instance.active) == ([], 1)
+    instance._worker.heard(session, Beat(lab.clock.now(), True, [Held(run.id, 2, False)]))
+    await lab.clock.settle()
+    assert (stopped, instance.active) == ([1], 0)
+
+
+async def test_a_settle_of_which_nobody_knows_and_that_was_not_done_is_done_again(lab: Lab) -> None:
+    calls: list[int] = []
+
+    @lab.job("work")
+    async def work(run: RunContext) -> str:
+        calls.append(run.attempt)
+        return "once"
+
+    await lab.start()
+    lab.store.fail("settle", OutcomeUnknown("injected: the commit came to nothing"))
+    run = await lab.enqueue("work")
+    await lab.clock.advance(seconds=30)
+    done = await lab.run(run.id)
+    assert (done.status, done.result, done.attempt, done.fence) == (RunStatus.COMPLETED, "once", 1, 1)
+    assert calls == [1]
+
+
 async def test_settlements_are_not_forgotten_while_the_store_is_down(lab: Lab) -> None:
     calls: list[int] = []
 
@@ -441,12 +519,13 @@ async def test_settlements_are_not_forgotten_while_the_store_is_down(lab: Lab) -
     runs = [await lab.enqueue("work", {"number": number}) for number in range(20)]
     lab.store.down("settle")
     gate.set()
-    await lab.clock.advance(seconds=30)
+    await lab.clock.advance(seconds=70)
     assert sorted(calls) == list(range(20))
     assert {(await lab.run(run.id)).status for run in runs} == {RunStatus.RUNNING}
-    assert lab.store.calls["settle"] < 40, "with pauses"
+    assert lab.store.calls["settle"] < 60, "with pauses"
     lab.store.up()
     await lab.clock.advance(seconds=6)
+    assert lab.recorder.all("settlements_lost") == [], "beats took no run whose end was on its way for one that leaked"
     assert [(await lab.run(run.id)).result for run in runs] == list(range(20))
     assert sorted(calls) == list(range(20)), "and nothing was run twice"
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 
 from duly import Every, Fatal, Once, Retry, RunContext, Snooze
 from duly.config import Settings
@@ -63,6 +64,20 @@ async def test_f2_jitter_keeps_the_pause_within_its_bounds(lab: Lab) -> None:
     gaps = {second - first for first, second in tries.values()}
     assert all(5000 <= gap <= 15_000 for gap in gaps)
     assert len(gaps) > 5, "they do not come back together"
+
+
+async def test_f2_a_retry_that_is_due_before_the_next_poll_does_not_wait_for_it(lab: Lab) -> None:
+    starts: list[int] = []
+
+    @lab.job("work", retry=Retry(max_attempts=3, backoff="fixed", delay=2, jitter=0))
+    async def work() -> None:
+        starts.append(lab.clock.now())
+        raise OSError("down")
+
+    await lab.start(settings=Settings(lease=150, heartbeat=50, poll=30))
+    await lab.enqueue("work")
+    await lab.clock.advance(seconds=5)
+    assert [later - earlier for earlier, later in pairwise(starts)] == [2000, 2000]
 
 
 async def test_f4_a_retry_comes_at_its_instant_although_the_instance_was_restarted(lab: Lab) -> None:

@@ -1,6 +1,7 @@
 """The scheduler loop: it sleeps to the exact instant, fires each window once, and one bad schedule stops no other."""
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import pairwise
@@ -242,6 +243,18 @@ async def test_a1_two_instances_on_one_due_window_make_one_run_without_noise(lab
     assert len(started(one)) + len(started(two)) == 10
     assert set(started(one)).isdisjoint(started(two))
     assert one.count("loop_failed") == two.count("loop_failed") == 0
+
+
+async def test_a_run_that_no_place_was_kept_for_is_claimed_without_waiting_for_a_poll(lab: Lab) -> None:
+    """Only a claim knows whether a limited queue has room, so what fires into one is not born in a worker's hands."""
+    lab.settings = replace(lab.settings, lease=150, heartbeat=50, poll=30)
+    await lab.plain.change_queue("mail", lambda queue, now: replace(queue, max_running=5))
+    schedule = await lab.create("k", Every(minutes=1), queue="mail")
+    await lab.clock.advance(seconds=10)
+    await lab.start()
+    await lab.clock.advance(seconds=50)
+    (run,) = await lab.runs(schedule)
+    assert (run.status, run.started_at) == (RunStatus.COMPLETED, run.scheduled_at)
 
 
 async def test_a11_an_instance_without_the_scheduler_role_never_fires(lab: Lab) -> None:
