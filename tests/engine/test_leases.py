@@ -465,6 +465,62 @@ async def test_a_claim_whose_answer_comes_when_the_lease_has_run_out_is_not_begu
     assert (done.status, done.result, done.attempt) == (RunStatus.COMPLETED, "other", 2)
 
 
+async def test_what_comes_in_while_the_lease_is_doubted_is_left_to_others(lab: Lab) -> None:
+    @lab.job("work")
+    async def work() -> None: ...
+
+    cut, cut_recorder = lab.faulty(), Recorder()
+    await lab.start(store=cut, recorder=cut_recorder, roles=("worker",))
+    await lab.clock.advance(seconds=1)
+    cut.down("beat")
+    await lab.clock.advance(seconds=14)  # the store would still let it claim
+    assert cut_recorder.count("lease_doubted") == 1
+    run = await lab.enqueue("work")
+    assert (await lab.run(run.id)).status is RunStatus.PENDING
+    cut.up()
+    await lab.clock.advance(seconds=7)
+    assert (await lab.run(run.id)).status is RunStatus.COMPLETED, "a beat has renewed the lease"
+
+
+async def test_a_late_word_about_a_session_that_was_lost_costs_the_next_one_nothing(lab: Lab) -> None:
+    @lab.job("work")
+    async def work() -> None:
+        await lab.nap(30)
+
+    instance = await lab.start()
+    first = instance.session
+    assert first is not None
+    await lab.plain.close_session(first)
+    await lab.clock.advance(seconds=10)
+    second = instance.session
+    assert second not in (None, first)
+    run = await lab.enqueue("work")
+    instance._heard(first, Beat(lab.clock.now(), alive=False))
+    assert instance.session == second
+    await lab.clock.advance(seconds=31)
+    done = await lab.run(run.id)
+    assert (done.status, done.attempt) == (RunStatus.COMPLETED, 1)
+
+
+async def test_a_recovered_run_is_claimed_without_waiting_for_a_poll(lab: Lab) -> None:
+    starts: list[int] = []
+
+    @lab.job("work")
+    async def work() -> None:
+        starts.append(lab.clock.now())
+        await lab.nap(600)
+
+    slow = Settings(lease=15, heartbeat=5, poll=300)
+    dying = await lab.start(roles=("worker",), settings=slow)
+    await lab.enqueue("work")
+    began = lab.clock.now()
+    lab.crash(dying)
+    await lab.start(settings=slow)
+    await lab.clock.advance(seconds=18)
+    assert len(starts) == 2
+    assert starts[1] - began <= 17_500, "the lease and half a heartbeat"
+
+
 async def test_an_attempt_learns_from_a_beat_that_its_run_was_claimed_anew(lab: Lab) -> None:
     """Under the same session: the run was taken past its deadline, and the answer to the next claim was lost."""
     stopped: list[int] = []

@@ -257,6 +257,21 @@ async def test_a_run_that_no_place_was_kept_for_is_claimed_without_waiting_for_a
     assert (run.status, run.started_at) == (RunStatus.COMPLETED, run.scheduled_at)
 
 
+async def test_the_end_of_a_run_lets_the_next_of_its_schedule_start_without_waiting_for_a_poll(lab: Lab) -> None:
+    starts: list[int] = []
+
+    @lab.job("long")
+    async def long() -> None:
+        starts.append(lab.clock.now())
+        await lab.nap(90)
+
+    lab.settings = replace(lab.settings, lease=150, heartbeat=50, poll=30)
+    await lab.create("k", Every(minutes=1), job="long", overlap="queue")
+    await lab.start()
+    await lab.clock.advance(seconds=60 + 91)
+    assert [at - starts[0] for at in starts] == [0, 90_000]
+
+
 async def test_a11_an_instance_without_the_scheduler_role_never_fires(lab: Lab) -> None:
     await lab.start(roles=("worker",))
     await lab.start(roles=("api",))

@@ -34,6 +34,24 @@ async def test_e7_what_runs_finishes_within_the_grace_and_nothing_new_begins(lab
     assert await lab.plain.list_instances() == []
 
 
+async def test_e7_what_winds_down_for_longer_than_a_lease_keeps_it(lab: Lab) -> None:
+    starts: list[int] = []
+
+    @lab.job("work")
+    async def work(run: RunContext) -> str:
+        starts.append(run.fence)
+        await lab.nap(60)
+        return "done"
+
+    leaving = await lab.start()
+    run = await lab.enqueue("work")
+    await lab.start()
+    await lab.stop(leaving, grace=90)
+    done = await lab.run(run.id)
+    assert (done.status, done.result, done.attempt) == (RunStatus.COMPLETED, "done", 1)
+    assert starts == [1], "nobody took it for lost meanwhile"
+
+
 async def test_e7_what_is_cut_off_is_released_at_once_and_spends_no_attempt(lab: Lab) -> None:
     attempts: list[tuple[str, int]] = []
 

@@ -53,7 +53,7 @@ from duly.testing.contract.keys import TestKeys  # noqa: E402
 from duly.testing.contract.lanes import TestSingletons, TestUniques  # noqa: E402
 from duly.testing.contract.listing import TestListingRuns, TestListingSchedules  # noqa: E402
 from duly.testing.contract.on_event import TestGathering, TestOnEvent  # noqa: E402
-from duly.testing.contract.order import TestFairShares, TestNewestFirst, TestQueuesShare  # noqa: E402
+from duly.testing.contract.order import TestFairShares, TestNewestFirst, TestQueuesFence, TestQueuesShare  # noqa: E402
 from duly.testing.contract.overlap import TestOverlap, TestTriggering  # noqa: E402
 from duly.testing.contract.owning import TestOwning, TestQuotas  # noqa: E402
 from duly.testing.contract.queues import (  # noqa: E402
@@ -126,6 +126,7 @@ __all__ = [
     "TestPurging",
     "TestPurgingSchedules",
     "TestPuttingSchedules",
+    "TestQueuesFence",
     "TestQueuesShare",
     "TestQuotas",
     "TestRates",

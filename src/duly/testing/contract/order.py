@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
+
+import pytest
 
 from duly.core.policy import Overlap
 from duly.core.rules.suspects import NO_ROOM, Room
+from duly.core.run import Released
 from duly.core.timing import Every
 from duly.testing.contract.queues import claimed_ids, fill, pause, set_up
 from duly.testing.contract.trial import Trial, Worker
@@ -19,6 +23,22 @@ async def owners(worker: Worker, limit: int = 100) -> list[str]:
 async def queues(worker: Worker, limit: int = 100, suspects: Room = NO_ROOM) -> dict[str, int]:
     """How many runs of each queue are claimed."""
     return Counter(claim.queue for claim in await worker.claim(limit, suspects))
+
+
+class TestQueuesFence:
+    @pytest.mark.parametrize("order", [{"max_running": 5}, {"fair": True}, {"newest_first": True}], ids=str)
+    async def test_every_claim_has_a_greater_fence_whatever_the_order_of_its_queue(
+        self, trial: Trial, order: dict[str, Any]
+    ) -> None:
+        await set_up(trial, **order)
+        (run_id,) = await fill(trial, 1)
+        worker = await trial.worker()
+        old = await worker.claim_one()
+        await worker.settle(old, Released())
+        new = await worker.claim_one()
+        assert (old.id, old.fence, new.fence) == (run_id, 1, 2)
+        assert list((await worker.complete(old)).lost) == [run_id]
+        assert (await worker.complete(new)).ended == {run_id: "completed"}
 
 
 class TestQueuesShare:
