@@ -2,6 +2,9 @@
 
 import asyncio
 from contextlib import suppress
+from dataclasses import replace
+
+import pytest
 
 from duly import Every, Once, Retry, RunContext
 from duly.config import Settings
@@ -519,6 +522,24 @@ async def test_a_recovered_run_is_claimed_without_waiting_for_a_poll(lab: Lab) -
     await lab.clock.advance(seconds=18)
     assert len(starts) == 2
     assert starts[1] - began <= 17_500, "the lease and half a heartbeat"
+
+
+async def test_however_many_were_lost_together_are_recovered_at_once(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("duly.engine.recovery.BATCH", 2)
+
+    @lab.job("work")
+    async def work() -> None:
+        await lab.nap(600)
+
+    dying = await lab.start(roles=("worker",), settings=replace(lab.settings, concurrency=50))
+    for _ in range(7):
+        await lab.enqueue("work")
+    assert dying.active == 7
+    lab.crash(dying)
+    await lab.start(roles=("scheduler",))
+    await lab.clock.advance(seconds=17, milliseconds=500)
+    recovered = [len(runs) for _, runs in lab.recorder.all("runs_recovered")]
+    assert recovered == [2, 2, 2, 1], "batches of two, and no rest between them"
 
 
 async def test_an_attempt_learns_from_a_beat_that_its_run_was_claimed_anew(lab: Lab) -> None:

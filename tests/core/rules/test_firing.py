@@ -196,6 +196,10 @@ def test_max_lateness_counts_to_the_millisecond():
     definition = define(Every("1h"), catch_up=CatchUp(LATEST, max_lateness=timedelta(minutes=30)))
     assert windows_of(fire(cursor_at(T0), definition, T0 + 30 * MINUTE)) == [T0]
     assert skips_of(fire(cursor_at(T0), definition, T0 + 30 * MINUTE + 1)) == [("too_late", T0, T0, 1)]
+    definition = define(Every("10m"), overlap=Overlap.ALLOW, catch_up=CatchUp(ALL, max_lateness=timedelta(minutes=30)))
+    made = fire(cursor_at(T0), definition, T0 + 40 * MINUTE)
+    assert skips_of(made) == [("too_late", T0, T0, 1)]
+    assert windows_of(made) == [T0 + late * MINUTE for late in (10, 20, 30, 40)], "the second is just not too late"
 
 
 @pytest.mark.parametrize(
