@@ -146,6 +146,22 @@ async def test_a_beat_that_hung_and_failed_is_followed_by_the_next_at_its_time(c
     assert chest.recorder.count("beat_failed") == 2
 
 
+async def test_a_beat_that_fails_in_a_way_nobody_foresaw_does_not_end_the_thread() -> None:
+    chest = Chest(Settings(lease=0.03, heartbeat=0.01))
+
+    def fail() -> Beat:
+        raise RuntimeError("nobody foresaw it")
+
+    chest.pulse.answer = fail
+    chest.heart.start()
+    try:
+        await chest.beaten(3)
+    finally:
+        await chest.heart.stop()
+    await asyncio.sleep(0)
+    assert chest.recorder.count("beat_failed") >= 2
+
+
 async def test_a_new_session_after_a_long_time_without_one_beats_at_once(chest: Chest) -> None:
     chest.session = None
     chest.clock.move(seconds=10 * LEASE)

@@ -101,6 +101,21 @@ async def test_a_caller_that_gives_up_does_not_hinder_the_others() -> None:
     assert await batcher.put(3) == 30
 
 
+async def test_a_caller_that_gives_up_does_not_keep_an_error_from_the_others() -> None:
+    flush = Flush()
+    batcher: Batcher[int, int] = Batcher(flush)
+    flush.gate.clear()
+    gone, stays = asyncio.create_task(batcher.put(1)), asyncio.create_task(batcher.put(666))
+    await _turns()
+    gone.cancel()
+    await _turns()
+    flush.gate.set()
+    async with asyncio.timeout(60):
+        with pytest.raises(OSError, match="the whole batch failed"):
+            await stays
+    assert await batcher.put(3) == 30
+
+
 async def test_an_answer_of_the_wrong_length_reaches_the_callers_as_an_error() -> None:
     async def short(items: Sequence[int]) -> list[int]:
         return [0]

@@ -1081,4 +1081,216 @@ MUTANTS = (
         _queries("postgres", ("touch_cursors",), "= ANY (:ids::uuid[])", "= ANY (:ids::uuid[]) AND false"),
         (BORROWED,),
     ),
+    Mutant(
+        "zombies-in-one-batch",
+        "an older attempt that ends in the same batch as the newer one borrows its guard",
+        (
+            (
+                "src/duly/store/methods/settling.py",
+                "if len({s.claim.id for s in settlements}) == len(settlements):",
+                "if True:",
+            ),
+        ),
+        ((CONTRACT[0], "-k", "Zombies and (sqlite-memory or postgres)"),),
+    ),
+    Mutant(
+        "given-back-by-the-hundred",
+        "of many runs that go again at once, those after the first hundred are left in dead hands",
+        (("src/duly/store/methods/settling.py", "for part in parts))", "for part in parts[:1]))"),),
+        ((CONTRACT[0], "-k", "sqlite-memory and TestSettling"),),
+    ),
+    Mutant(
+        "any-success-is-mine",
+        "an attempt is told that its success was kept, although it was a newer one's",
+        _queries("sqlite", ("settled_already",), "AND h.fence = n.fence ", ""),
+        ((CONTRACT[0], "-k", "sqlite-memory and Zombies"),),
+    ),
+    Mutant(
+        "cancels-put-off",
+        "a cancel that is asked for again and again is never enforced",
+        _queries("sqlite", ("request_cancels",), " AND cancel_at IS NULL", ""),
+        ((CONTRACT[0], "-k", "sqlite-memory and TestSettling"),),
+    ),
+    Mutant(
+        "old-windows-in-new-hands",
+        "a window whose run has ended is handed to an idle worker again",
+        (("src/duly/store/methods/firing.py", " if run.id in tick.inserted]", "]"),),
+        ((CONTRACT[0], "-k", "sqlite-memory and Guards"),),
+    ),
+    Mutant(
+        "fences-stand-in-fair-queues",
+        "a claim from a queue with an order of its own has the fence of the one before",
+        (
+            *_queries("sqlite", ("claim_chosen", "claim_newest"), "fence = fence + 1", "fence = fence"),
+            *_queries("postgres", ("claim_chosen", "claim_newest"), "fence = r.fence + 1", "fence = r.fence"),
+        ),
+        ((CONTRACT[0], "-k", "QueuesFence and (sqlite-memory or postgres)"),),
+    ),
+    Mutant(
+        "begins-what-others-have",
+        "a claim that is answered when the lease has run out is begun all the same",
+        (("src/duly/engine/worker.py", "or self._draining or self._session() != session:", "or self._draining:"),),
+        (("tests/engine/test_leases.py", "-k", "sqlite"),),
+    ),
+    Mutant(
+        "claims-in-doubt",
+        "a worker goes on claiming under a lease that it does not trust",
+        (("src/duly/engine/instance.py", "session=self._trusted_session", "session=self._session_now"),),
+        (("tests/engine/test_leases.py", "-k", "sqlite"),),
+    ),
+    Mutant(
+        "newer-claims-unseen",
+        "an attempt does not learn that its run was claimed anew under its own session",
+        (("src/duly/engine/worker.py", "elif run is None or run.fence != fence:", "elif run is None:"),),
+        (("tests/engine/test_leases.py", "-k", "sqlite"),),
+    ),
+    Mutant(
+        "ends-taken-for-leaks",
+        "a run whose end is on its way is given back as one that leaked",
+        (("src/duly/engine/worker.py", "            if run.id in ending:\n                continue\n", ""),),
+        (("tests/engine/test_leases.py", "-k", "sqlite"),),
+    ),
+    Mutant(
+        "unknown-is-done",
+        "a settle of which nobody knows is taken for done",
+        (
+            (
+                "src/duly/engine/settler.py",
+                "                strange += not",
+                "                if isinstance(error, OutcomeUnknown):\n                    return\n"
+                "                strange += not",
+            ),
+        ),
+        (("tests/engine/test_leases.py", "-k", "sqlite"),),
+    ),
+    Mutant(
+        "ends-beyond-a-batch",
+        "of ends that are more than one batch, the rest is forgotten",
+        (("src/duly/engine/settler.py", "self._waiting[LARGEST_BATCH:]", "[]"),),
+        (("tests/engine/test_settler.py",),),
+    ),
+    Mutant(
+        "old-news-kills",
+        "a late word about a session that was lost ends the one after it",
+        (
+            (
+                "src/duly/engine/instance.py",
+                "        if session != self._session:\n            return\n        self._session = None",
+                "        self._session = None",
+            ),
+        ),
+        (("tests/engine/test_leases.py", "-k", "sqlite"),),
+    ),
+    Mutant(
+        "no-beats-at-the-end",
+        "heartbeats stop when the stop begins, and others take what winds down",
+        (
+            (
+                "src/duly/engine/instance.py",
+                "        await self._worker.drain(grace)\n",
+                "        self._heartbeat_loop.stop()\n        await self._heartbeat.stop()\n"
+                "        await self._worker.drain(grace)\n",
+            ),
+        ),
+        (("tests/engine/test_stop.py", "-k", "sqlite"),),
+    ),
+    Mutant(
+        "a-strange-error-ends-the-beats",
+        "a beat that fails in a way that nobody foresaw is the last one",
+        (
+            (
+                "src/duly/engine/heartbeat.py",
+                "        except Exception as error:  # noqa: BLE001",
+                "        except DulyError as error:  # noqa: BLE001",
+            ),
+        ),
+        (("tests/engine/test_heartbeat.py",),),
+    ),
+    Mutant(
+        "recovers-while-it-should-hold",
+        "recovery takes leases although another loop has seen the clock leap",
+        (("src/duly/engine/recovery.py", "        if held > 0:", "        if held > 10**9:"),),
+        (("tests/engine/test_jumps.py",),),
+    ),
+    Mutant(
+        "recovery-rests-between-batches",
+        "what was lost with many others waits for the next looks of recovery",
+        (("src/duly/engine/recovery.py", "return 0 if taken.more else", "return"),),
+        (("tests/engine/test_leases.py", "-k", "sqlite"),),
+    ),
+    Mutant(
+        "nobody-hears-of-the-recovered",
+        "a recovered run waits for a poll",
+        (("src/duly/engine/recovery.py", "        if taken.runs:\n            self._on_runs()\n", ""),),
+        (("tests/engine/test_leases.py", "-k", "sqlite"),),
+    ),
+    Mutant(
+        "nobody-hears-of-the-fired",
+        "a run that is not born claimed waits for a poll",
+        (("src/duly/engine/scheduler.py", "            self._on_runs()\n", "            pass\n"),),
+        (("tests/engine/test_scheduler.py", "-k", "sqlite"),),
+    ),
+    Mutant(
+        "nobody-hears-of-the-released",
+        "the next run of a lane waits for a poll",
+        (("src/duly/engine/settler.py", "                self._on_released()\n", "                pass\n"),),
+        (("tests/engine/test_scheduler.py", "-k", "sqlite"),),
+    ),
+    Mutant(
+        "soon-is-the-next-poll",
+        "a retry that is due before the next poll waits for it",
+        (
+            (
+                "src/duly/engine/worker.py",
+                "any(type(one.outcome) is not Completed and self._is_back_soon(one) for one in settlements)",
+                "False",
+            ),
+        ),
+        (("tests/engine/test_retries.py", "-k", "sqlite"),),
+    ),
+    Mutant(
+        "just-too-late",
+        "a missed window that is just not too late is dropped with those before it",
+        (
+            (
+                "src/duly/core/rules/missed.py",
+                "windows.newest_until(since - 1), newest_missed)",
+                "windows.newest_until(since), newest_missed)",
+            ),
+        ),
+        (("tests/core/rules/test_firing.py",),),
+    ),
+    Mutant(
+        "one-gives-up-all-hang",
+        "a caller that gave up keeps the error of its batch from the others, who wait for ever",
+        (
+            (
+                "src/duly/runtime/batcher.py",
+                "                if not future.done():\n                    future.set_exception(error)",
+                "                future.set_exception(error)",
+            ),
+        ),
+        (("tests/runtime/test_batcher.py",),),
+    ),
+    Mutant(
+        "sessions-unheld",
+        "a claim under way does not keep its session from being declared dead",
+        _queries("postgres", ("hold_session",), " FOR KEY SHARE", ""),
+        (("tests/store/postgres/test_guards.py",),),
+    ),
+    Mutant(
+        "any-answer-to-a-commit-will-do",
+        "a commit that the server answered with a rollback, or with a warning, is believed",
+        (
+            ("src/duly/store/postgres/committing.py", "if result.command_status != _COMMIT:", "if False:"),
+            ("src/duly/store/postgres/committing.py", "        if self._lent.warnings:\n", "        if False:\n"),
+        ),
+        (("tests/store/postgres/test_outcomes.py", "-k", "answered"),),
+    ),
+    Mutant(
+        "rolled-back-and-told-done",
+        "calls are told that they were done although SQLite has rolled back the transaction that they shared",
+        (("src/duly/store/sqlite/writer.py", "        elif not alone:\n", "        elif False:\n"),),
+        (("tests/store/sqlite/test_writer.py",),),
+    ),
 )

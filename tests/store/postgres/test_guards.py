@@ -56,6 +56,22 @@ async def test_a_session_that_closes_waits_for_its_claim_under_way_and_gives_tha
     assert (given_back.status, given_back.attempt) == ("pending", 0), "untried, and not left to recovery"
 
 
+async def test_a_claim_waits_for_one_who_declares_its_session_dead_and_then_takes_nothing(
+    store: SqlStore, fresh_postgres: str
+) -> None:
+    session = await open_session(store)
+    (run,) = await store.enqueue([new_request()])
+    with psycopg.connect(fresh_postgres) as recovery:
+        recovery.execute("DELETE FROM duly_instances WHERE session = %s", [session])
+        claiming = asyncio.create_task(store.claim_runs(session, jobs=[run.job], limit=10))
+        await waits_for_a_lock(fresh_postgres, claiming)
+        assert not claiming.done(), "it must wait for the session, not believe what it saw before"
+        recovery.commit()
+    claimed = await claiming
+    assert (claimed.alive, list(claimed.claims)) == (False, [])
+    assert ask(fresh_postgres, "SELECT claimed_by FROM duly_runs") == [None]
+
+
 @pytest.mark.parametrize("outcome", [Completed(), Failed("no"), Failed("no", fatal=True), Released()], ids=str)
 async def test_a_settle_that_meets_a_takeover_looks_again_when_it_has_the_row(
     store: SqlStore, fresh_postgres: str, outcome: Outcome

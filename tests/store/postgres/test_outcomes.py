@@ -3,6 +3,8 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator
+from contextlib import nullcontext
+from types import SimpleNamespace
 
 import psycopg
 import pytest
@@ -12,6 +14,7 @@ from duly.core.run import RunStatus
 from duly.core.schedule import Schedule
 from duly.runtime.chance import Chance
 from duly.store.postgres import postgres_store
+from duly.store.postgres.committing import Opening, Writing
 from duly.store.postgres.driver import PostgresDriver
 from duly.store.postgres.limits import Limits
 from duly.store.postgres.texts import as_statement
@@ -426,3 +429,27 @@ async def test_a_read_cannot_write(store: SqlStore):
 
     with pytest.raises(StoreUnavailable):
         await store.driver.read(take)
+
+
+@pytest.mark.parametrize(
+    "answered, warning, error",
+    [
+        (b"ROLLBACK", None, StoreUnavailable),
+        (b"COMMIT", "canceling wait for synchronous replication due to user request", OutcomeUnknown),
+        (b"COMMIT", None, None),
+    ],
+)
+def test_a_commit_is_believed_only_if_it_is_answered_by_that_word_alone(
+    answered: bytes, warning: str | None, error: type[Exception] | None
+):
+    lent = SimpleNamespace(warnings=["of before"], committing=False)
+
+    def run(command: bytes) -> SimpleNamespace:
+        lent.warnings += [] if warning is None else [warning]
+        return SimpleNamespace(command_status=answered)
+
+    lent.wire = SimpleNamespace(run=run)
+    writing = Writing(lent, Opening([], lambda shows: None), "here")  # type: ignore[arg-type]  # it quacks
+    with nullcontext() if error is None else pytest.raises(error):
+        writing.commit()
+    assert lent.committing

@@ -14,7 +14,7 @@ from duly.core.errors import OutcomeUnknown, RunActive, StoreError, StoreUnavail
 from duly.store.sqlite import SqliteDriver
 from duly.store.sqlite.calls import Call
 from duly.store.sqlite.writer import Writer
-from duly.store.statements import Program
+from duly.store.statements import Program, query
 from duly.testing import ManualClock
 from tests.store.sqlite.conftest import Opener
 from tests.store.sqlite.making import Gate, add, add_then_raise, add_what_is_refused, nothing, slots, turn
@@ -114,6 +114,27 @@ async def test_a_commit_that_fails_is_told_to_every_caller(
     writer_of(driver)._connection.set_commit_hook(None)
     assert slots(driver) == {}
     assert await driver.write(add("t0")) == 1
+
+
+async def test_where_sqlite_rolls_the_shared_transaction_back_nobody_is_told_that_it_was_done(
+    driver: SqliteDriver,
+) -> None:
+    """As it does when the disk is full in the middle of a statement."""
+
+    def wreck(now: int) -> Program[int]:
+        yield query("take_slots", tenant="wreck", count=1)
+        writer_of(driver)._connection.execute("ROLLBACK")
+        raise apsw.FullError("database or disk is full")
+
+    gate = Gate()
+    first = await gate.enter(driver.write)
+    calls = [asyncio.ensure_future(driver.write(what)) for what in (add("before"), wreck, add("after"))]
+    await turn()
+    gate.open()
+    await first
+    before, wrecked, after = await asyncio.gather(*calls, return_exceptions=True)
+    assert [type(before), type(wrecked), after] == [StoreUnavailable, StoreUnavailable, 1]
+    assert slots(driver) == {"after": 1}
 
 
 @pytest.mark.parametrize("inline", [False, True])
