@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx2
 import pytest
 
-from duly import Duly, Fatal, RunContext
+from duly import Duly, Every, Fatal, RunContext
 from duly.api.answers import run_answer
 from duly.api.application import application
 from duly.core.errors import PayloadUnreadable
@@ -218,3 +218,33 @@ async def test_a_schedule_tells_what_went_wrong_while_its_run_is_tried_again(api
     assert (schedule["status"], schedule["attempts"], schedule["lastError"]) == ("active", 1, "OSError: refused")
     (run,) = (await api.get("/schedules/again/executions")).json()["items"]
     assert (run["status"], run["attemptNumber"], run["errorMessage"]) == ("pending", 2, "OSError: refused")
+
+
+async def test_runs_are_listed_newest_first_whatever_their_ids(api: httpx2.AsyncClient, app: Duly) -> None:
+    schedule = await app.schedules.create("often", Every("1h"), job="absent", overlap="allow")
+    now = datetime.now(UTC)
+    runs = []
+    for n in range(6):
+        own = (None, f"fe{n:06x}-0000-4000-8000-000000000000", f"{n:08x}-0000-4000-8000-000000000000")[n % 3]
+        runs.append((await app.enqueue("absent", id=own, run_at=now + timedelta(minutes=5 * n))).id)
+    triggered = [(await app.schedules.trigger("often", id=own)).id for own in (f"{UNKNOWN[:-1]}{n}" for n in range(3))]
+
+    async def listed(path: str) -> list[str]:
+        found, cursor = [], ""
+        while True:
+            answer = await api.get(f"{path}limit=2{cursor}")
+            assert answer.status_code == 200, answer.text
+            found += [run["id"] for run in answer.json()["items"]]
+            if answer.json()["nextCursor"] is None:
+                return found
+            cursor = f"&cursor={answer.json()['nextCursor']}"
+
+    assert (await listed("/runs?"))[:5] == runs[:0:-1]
+    assert set(await listed("/runs?")) == {*runs, *triggered}
+    of_schedule = await listed("/schedules/often/executions?")
+    assert set(of_schedule) == set(triggered)
+    assert of_schedule == await listed(f"/runs?scheduleId={schedule.id}&")
+    shown = [(await app.runs.get(id)).scheduled_at for id in of_schedule]  # type: ignore[union-attr]
+    assert shown == sorted(shown, reverse=True)
+    refused = await api.get(f"/runs?cursor=x.{UNKNOWN}")
+    assert (refused.status_code, refused.json()["code"]) == (422, "VALIDATION_FAILED")

@@ -6,14 +6,17 @@ import pytest
 
 from duly import Duly, Every
 from duly.app import paging
-from duly.store.methods import reading, runs
+from duly.core.ids import named_run_id, uuid7
+from duly.core.instants import to_datetime
+from duly.store.methods import listing, reading
 from tests.app.conftest import PATIENCE, MakeApp
 
 
 @pytest.fixture
 async def app(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(reading, "LOOKED_AT", 5)
-    monkeypatch.setattr(runs, "LOOKED_AT", 5)
+    monkeypatch.setattr(listing, "LOOKED_AT", 5)
+    monkeypatch.setattr(listing, "STEPPED_OVER", 5)
     monkeypatch.setattr(paging, "LOOK_FOR", PATIENCE)
     async with make_app(roles=()) as app:
         yield app
@@ -57,3 +60,26 @@ async def test_runs_of_a_job_are_found_however_far_back(app: Duly, monkeypatch: 
     assert [run.id async for run in app.runs.iterate(job="rare")] == [rare.id]
     assert [run.id async for run in app.runs.iterate(status="cancelled")] == [done.id]
     assert len([run async for run in app.runs.iterate(job="common", limit=4)]) == 14
+
+
+async def test_runs_with_ids_of_every_kind_are_found_in_their_order(app: Duly, monkeypatch: pytest.MonkeyPatch) -> None:
+    at = app.clock.now()
+    ids = []
+    for n in range(48):
+        # A name, one that looks like an hour ago, one that looks like an instant of the sixties, and our own.
+        own = (
+            named_run_id("", f"order-{n}"),
+            uuid7(at - 3_600_000, n.to_bytes(10, "big")),
+            f"00{n:06x}-0000-4000-8000-000000000000",
+            None,
+        )[n % 4]
+        when = to_datetime(at + n * 61_000)
+        job = "rare" if n % 16 < 4 else "common"
+        ids.append((await app.enqueue(job, id=own, run_at=when)).id)
+    await app.runs.cancel(ids[40])
+    monkeypatch.setattr(paging, "LOOK_FOR", 0)
+    rare = [id for n, id in enumerate(ids) if n % 16 < 4]
+    for limit in (1, 3, 7, 50):
+        assert [run.id async for run in app.runs.iterate(limit=limit)] == ids[::-1]
+        assert [run.id async for run in app.runs.iterate(limit=limit, job="rare")] == rare[::-1]
+        assert [run.id async for run in app.runs.iterate(limit=limit, status="cancelled")] == [ids[40]]

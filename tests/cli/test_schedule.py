@@ -18,6 +18,7 @@ from duly.cli.times import instant_ms, system_now
 from duly.testing import ManualClock
 from tests.cli.conftest import Duly, working
 from tests.client.serving import served
+from tests.databases import ready_file
 
 HOUR = 3_600_000
 NIGHTLY = ("schedule", "create", "nightly", "--cron", "0 2 * * *", "--timezone", "Europe/Berlin", "--job", "report")
@@ -406,3 +407,17 @@ def test_an_instant_out_of_range_is_refused_and_lists_still_work(
     assert done.exit_code == 2, done.output
     assert "expected an instant" in done.stderr
     assert [item["key"] for item in answer(anywhere("schedule", "list", "-o", "json"))["items"]] == ["nightly"]
+
+
+def test_runs_are_listed_newest_first_whatever_their_ids(duly: Duly, tmp_path: Path) -> None:
+    url = f"sqlite:///{ready_file(tmp_path, 'runs.db')}"
+    clock = ManualClock("2026-01-05T00:00:00Z")
+    ids = []
+    app = Scheduler(url, clock=clock).sync
+    for own in (None, "fe000000-0000-4000-8000-000000000000", None, "00000001-0000-4000-8000-000000000000"):
+        clock.move(seconds=100)
+        ids.append(app.enqueue("absent", id=own).id)
+    app.close()
+    listed = duly("run", "list", "--database-url", url, "-o", "name")
+    assert listed.stdout.split() == ids[::-1]
+    assert duly("run", "list", "--limit", "2", "--database-url", url, "-o", "name").stdout.split() == ids[:1:-1]

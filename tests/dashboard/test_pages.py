@@ -362,3 +362,16 @@ async def test_no_stored_text_becomes_part_of_a_page(site: httpx2.AsyncClient, a
             answer = await site.get(path, params={query: HOSTILE})
             assert answer.status_code < 500, (path, query)
             assert "<script>alert" not in answer.text, (path, query)
+
+
+async def test_the_newest_runs_stand_first_whatever_their_ids(
+    site: httpx2.AsyncClient, app: Duly, clock: ManualClock
+) -> None:
+    ids = []
+    for own in (None, "fe000000-0000-4000-8000-000000000000", "00000001-0000-4000-8000-000000000000"):
+        clock.move(seconds=100)
+        ids.append((await app.enqueue("unheard-of", id=own)).id)
+    for page in ("/runs", "/"):
+        text = await text_of(site, page)
+        found = [id for id in re.findall(r"/runs/([0-9a-f-]{36})", text) if id in ids]
+        assert list(dict.fromkeys(found)) == ids[::-1], page

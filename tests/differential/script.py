@@ -11,12 +11,13 @@ from typing import Any
 from duly.core.calendar import DateRange, Days, MonthDay
 from duly.core.credential import Scope, Whose
 from duly.core.dead import OnDead
-from duly.core.ids import uuid7
+from duly.core.ids import named_run_id, uuid7
 from duly.core.instants import to_datetime
 from duly.core.lane import Singleton, Unique
 from duly.core.marks import parse_attributes, wanted_tag
 from duly.core.on_event import EventHandler
 from duly.core.policy import Backoff, CatchUp, Missed, Overlap, Retry
+from duly.core.positions import Position
 from duly.core.queue import QueueState
 from duly.core.quota import Quotas
 from duly.core.rules import editing
@@ -444,7 +445,7 @@ class Script:
                 left_to_job=draw.choice((0, 0, 1, 3)),
                 **({"run_at": draw.choice((None, now + n - 20, now + 5000 + n))} | self._keys()),
             )
-            for n, id in enumerate([*ids, self._id(), self._id()][: draw.choice((1, 2, 3))])
+            for n, id in enumerate([*ids, self._any_id(), self._any_id()][: draw.choice((1, 2, 3))])
         ]
         if draw.random() < 0.1:
             requests.append(replace(requests[0], payload='"again"'))
@@ -467,7 +468,7 @@ class Script:
         if schedule is None:
             return None
         draw = self._draw
-        words = {"run_id": self._id(), "payload": draw.choice((None, "null", "[1]")), "force": draw.random() < 0.3}
+        words = {"run_id": self._any_id(), "payload": draw.choice((None, "null", "[1]")), "force": draw.random() < 0.3}
         tenant, rules = schedule.facts.tenant, self._rules
         call = lambda store: store.trigger(schedule.key, rules=rules, tenant=tenant, **words)
         return Operation(f"trigger {schedule.key} {words}", call)
@@ -495,7 +496,7 @@ class Script:
             status=draw.choice((None, RunStatus.PENDING, RunStatus.RUNNING, RunStatus.COMPLETED, RunStatus.SKIPPED)),
             marks=draw.choice(((), (), (wanted_tag("t"),), tuple(draw.sample(WANTED, 2)))),
         )
-        limit, after = draw.choice((2, 50)), draw.choice((None, self._run_id()))
+        limit, after = draw.choice((2, 50)), draw.choice((None, self._run_id(), self._cursor()))
         call = lambda store: store.list_runs(where, limit=limit, after=after)
         return Operation(f"list runs {where} after {after}", call, writes=False)
 
@@ -642,9 +643,10 @@ class Script:
             error=draw.choice((None, None, "luck", "o", "%")),
         )
         limit, after = draw.choice((1, 2, 50)), draw.choice((None, self._run_id()))
+        cursor = draw.choice((after, self._cursor()))
         died_by = self._clock.now() - draw.choice((0, 10_000))
         looks: dict[str, Call] = {
-            "list": lambda store: store.list_dead(where, limit=limit, after=after),
+            "list": lambda store: store.list_dead(where, limit=limit, after=cursor),
             "find": lambda store: store.find_dead(where, died_by=died_by, limit=limit, after=after),
             "group": lambda store: store.group_dead(where, limit=limit),
         }
@@ -1058,6 +1060,13 @@ class Script:
         self._count += 1
         return uuid7(self._clock.now(), self._count.to_bytes(10, "big"))
 
+    def _any_id(self) -> str:
+        """An id as a caller may choose it: one that tells when, one that tells another time, or a name."""
+        id, far = self._id(), self._draw.choice((-(10**9), 10**9, 10**12))
+        tail = self._count.to_bytes(10, "big")
+        others = (id, id, named_run_id("", id), uuid7(self._clock.now() + far, tail))
+        return self._draw.choice(others)
+
     def _schedule(self) -> Schedule | None:
         live = [f for f in self._model.facts.values() if f.deleted_at is None]
         if not live:
@@ -1069,6 +1078,11 @@ class Script:
     def _run_id(self) -> str | None:
         ids = sorted([*self._model.runs, *self._model.history])
         return self._draw.choice(ids) if ids else None
+
+    def _cursor(self) -> str | None:
+        """What a list of runs may have given out to go on from."""
+        id = self._run_id()
+        return None if id is None else Position(self._clock.now() - self._draw.choice((0, 1, 60_000)), id).cursor
 
 
 async def _sorted(numbers: Awaitable[list[int]]) -> list[int]:

@@ -12,6 +12,7 @@ from duly.core.event import NAMES
 from duly.core.ids import is_id
 from duly.core.instants import to_ms
 from duly.core.marks import Wanted, check_tag, parse_attributes
+from duly.core.positions import read_position
 from duly.core.run import RunStatus
 from duly.core.schedule import ScheduleStatus
 from duly.core.timing.duration import parse_duration
@@ -68,6 +69,12 @@ def words(*allowed: str) -> Read:
 
 def cursor(text: str) -> str:
     if is_id(text):
+        return text
+    raise ValidationFailed(f"it is {shortened(text)}; expected the nextCursor of the page before")
+
+
+def position(text: str) -> str:
+    if read_position(text) is not None:
         return text
     raise ValidationFailed(f"it is {shortened(text)}; expected the nextCursor of the page before")
 
@@ -137,7 +144,8 @@ SCHEDULES: Mapping[str, Read] = {
     "q": text_of(200),
     **PAGE,
 }
-EXECUTIONS: Mapping[str, Read] = {"status": word(*RunStatus), **PAGE}
+RUN_PAGE: Mapping[str, Read] = {**PAGE, "cursor": position}
+EXECUTIONS: Mapping[str, Read] = {"status": word(*RunStatus), **RUN_PAGE}
 RUNS: Mapping[str, Read] = {
     "scheduleId": text_of(200),
     "jobType": text_of(100),
@@ -154,7 +162,7 @@ DEAD_LETTERS: Mapping[str, Read] = {
     "queue": text_of(200),
     "tenant": text_of(128),
     "error": text_of(4096),
-    **PAGE,
+    **RUN_PAGE,
 }
 DEAD_GROUPS: Mapping[str, Read] = {name: reader for name, reader in DEAD_LETTERS.items() if name != "cursor"}
 MAY_BE_EMPTY = frozenset({"q", "tag"})

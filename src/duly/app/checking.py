@@ -9,6 +9,7 @@ from typing import Any
 from duly.core.errors import NotFound, ValidationFailed
 from duly.core.ids import is_id, is_uuid7
 from duly.core.policy import CatchUp, Missed, Retry, choose
+from duly.core.positions import read_position
 from duly.core.timing import Jitter
 
 METADATA = ("owner_id", "tenant_id", "correlation_id", "client_request_id")
@@ -201,6 +202,13 @@ def check_kind(value: object, kind: type, field: str, expected: str) -> None:
 
 def check_cursor(cursor: str | None) -> str | None:
     if cursor is not None and (not isinstance(cursor, str) or not is_id(cursor)):
+        raise ValidationFailed(f"cursor is {cursor!r}; expected the next_cursor of the page before", field="cursor")
+    return cursor
+
+
+def check_position(cursor: str | None) -> str | None:
+    """The same for a cursor of a list of runs."""
+    if cursor is not None and (not isinstance(cursor, str) or read_position(cursor) is None):
         raise ValidationFailed(f"cursor is {cursor!r}; expected the next_cursor of the page before", field="cursor")
     return cursor
 

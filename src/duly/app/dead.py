@@ -19,11 +19,11 @@ from duly.store.sql import SqlStore
 from duly.store.values import Page
 
 from .checking import (
-    check_cursor,
     check_id,
     check_limit,
     check_list,
     check_number,
+    check_position,
     check_prose,
     check_text,
     check_truth,
@@ -78,7 +78,7 @@ class DeadLetters(ABC):
         where = await self._where("dead", filters)
         if where is None:
             return Page([])
-        return await self._store.list_dead(where, limit=check_limit(limit), after=check_cursor(cursor))
+        return await self._store.list_dead(where, limit=check_limit(limit), after=check_position(cursor))
 
     async def dead_groups(self, *, limit: int = 50, **filters: Unpack[DeadFilters]) -> list[DeadGroup]:
         """How many dead letters there are of each job and error, the largest group first."""

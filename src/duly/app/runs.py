@@ -28,11 +28,11 @@ from duly.store.values import NewRequest, Page, RunFilter
 
 from .calling import read_call
 from .checking import (
-    check_cursor,
     check_id,
     check_limit,
     check_list,
     check_patience,
+    check_position,
     check_priority,
     check_queue,
     check_text,
@@ -159,7 +159,7 @@ class Runs(DeadLetters):
                 return Page([])
             where = replace(where, schedule_id=found.id)
         look = lambda most, after: self._store.list_runs(where, limit=most, after=after)
-        return await filled(look, check_limit(limit), check_cursor(cursor), self._clock)
+        return await filled(look, check_limit(limit), check_position(cursor), self._clock)
 
     async def iterate(self, **filters: Unpack[RunFilters]) -> AsyncIterator[Run]:
         """All pages, one run after another."""

@@ -275,7 +275,10 @@ class Runs(Protocol):
         ...
 
     async def list_runs(self, where: RunFilter, *, limit: int, after: str | None = None) -> Page[Run]:
-        """Answer one page, newest id first, without payloads and without results of more than LONG_RESULT bytes."""
+        """Answer one page, without payloads and without results of more than LONG_RESULT bytes.
+
+        The newest is first, by the instant that a run is for, then by id: see ``core.positions``.
+        """
         ...
 
     async def recent_outcomes(self, schedule_ids: Sequence[str], *, each: int) -> dict[str, Outcomes]:
@@ -297,7 +300,7 @@ class DeadLetters(Protocol):
         ...
 
     async def list_dead(self, where: DeadFilter, *, limit: int, after: str | None = None) -> Page[Run]:
-        """Answer one page of the dead letters, newest id first, without payloads."""
+        """Answer one page of the dead letters in the order of other lists, without payloads."""
         ...
 
     async def find_dead(

@@ -11,6 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from duly.core.positions import CEILING
 from duly.store.postgres.arrays import encode
 from duly.store.postgres.driver import PostgresDriver
 from duly.store.postgres.limits import Limits
@@ -35,7 +36,8 @@ FROM duly_schedules;
 INSERT INTO duly_runs (
     id, schedule_id, revision, kind, tenant, job, queue, priority, due_at, slot, max_attempts, fired_at, claimed_by
 )
-SELECT gen_random_uuid(), CASE WHEN n % 2 = 0 THEN lpad(to_hex(n), 32, '0')::uuid END, 1, 'window', 't' || n % 100,
+SELECT (lpad(to_hex({NOW} + n * 1000), 12, '0') || right(md5(n::text), 20))::uuid,
+    CASE WHEN n % 2 = 0 THEN lpad(to_hex(n), 32, '0')::uuid END, 1, 'window', 't' || n % 100,
     'job' || n % 500, 'queue' || n % 3, n % 2, {NOW} + (n - 50000) * 100, n, 3, {NOW},
     CASE WHEN n % 100 = 0 THEN n % 10 END
 FROM generate_series(1, {MANY}) AS n;
@@ -50,16 +52,25 @@ INSERT INTO duly_history (
     id, schedule_id, kind, tenant, job, queue, priority, status, attempt, max_attempts, fence, due_at, fired_at,
     finished_at
 )
-SELECT gen_random_uuid(), lpad(to_hex(n % 1000 + 1), 32, '0')::uuid, 'window', 't1', 'job1', 'queue1', 0, 'completed',
-    1, 3, 1, {NOW}, {NOW}, {NOW}
+SELECT (lpad(to_hex({NOW} + n * 1000), 12, '0') || right(md5(n::text), 20))::uuid,
+    lpad(to_hex(n % 1000 + 1), 32, '0')::uuid, 'window', 't1', 'job1', 'queue1', 0, 'completed', 1, 3, 1,
+    {NOW}, {NOW}, {NOW}
 FROM generate_series(1, {MANY}) AS n;
 INSERT INTO duly_history (
     id, schedule_id, kind, tenant, job, queue, priority, status, attempt, max_attempts, fence, due_at, fired_at,
     finished_at, error
 )
-SELECT gen_random_uuid(), lpad(to_hex(n), 32, '0')::uuid, 'window', 't1', 'job' || n, 'queue1', 0, 'failed', 1, 3, 1,
-    {NOW}, {NOW}, {NOW}, 'no luck'
+SELECT (lpad(to_hex({NOW} + n), 12, '0') || right(md5('d' || n), 20))::uuid, lpad(to_hex(n), 32, '0')::uuid,
+    'window', 't1', 'job' || n, 'queue1', 0, 'failed', 1, 3, 1, {NOW}, {NOW}, {NOW}, 'no luck'
 FROM generate_series(1, 1000) AS n;
+INSERT INTO duly_history (
+    id, schedule_id, kind, window_at, tenant, job, queue, priority, status, attempt, max_attempts, fence, due_at,
+    fired_at, finished_at, error
+)
+SELECT gen_random_uuid(), CASE WHEN n % 2 = 0 THEN lpad(to_hex(n % 1000), 32, '0')::uuid END, 'direct', {NOW} + n, 't1',
+    'job' || n % 100, 'queue1', 0, CASE WHEN n % 100 = 0 THEN 'failed' ELSE 'completed' END, 1, 3, 1, {NOW}, {NOW},
+    {NOW} + n, 'no luck'
+FROM generate_series(1, {MANY}) AS n;
 INSERT INTO duly_attempts SELECT id, 1, 1, 'failed', 'no luck', 1, 1, 1 FROM duly_history LIMIT 10000;
 INSERT INTO duly_redrives SELECT id, 1, 1, NULL, gen_random_uuid() FROM duly_history LIMIT 10000;
 INSERT INTO duly_owners SELECT id, 'owner7' FROM duly_history LIMIT 10000;
@@ -323,31 +334,66 @@ def test_a_page_of_schedules_is_read_from_an_index(filled: psycopg.Connection, f
     "filters",
     [
         {},
-        {"after": "80000000-0000-0000-0000-00000000c350"},
+        {"after": "01a31a9f-0000-0000-0000-00000000c350"},
         {"job": "job7"},
         {"tenant": "t1", "error": "luck"},
         {"tenant": "t1", "owner": "owner7"},
     ],
 )
-@pytest.mark.parametrize("name, words", [("list_dead", {}), ("find_dead", {"died_by": NOW})])
+@pytest.mark.parametrize("name, words", [("list_dead", {"after": CEILING}), ("find_dead", {"died_by": NOW})])
 def test_the_dead_are_found_among_the_dead(
     filled: psycopg.Connection, name: str, words: dict[str, Any], filters: dict[str, Any]
 ):
-    asked = dict.fromkeys("tenant owner schedule_id job queue error after".split()) | filters | words | {"limit": 51}
+    asked = dict.fromkeys("tenant owner schedule_id job queue error after".split()) | words | filters | {"limit": 51}
     check(custom_plan(filled, name, asked), "duly_history_dead")
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [{}, {"at": NOW}, {"job": "job7"}, {"tenant": "t1", "error": "luck"}, {"tenant": "t1", "owner": "owner7"}],
+)
+def test_the_undated_dead_are_found_among_themselves(filled: psycopg.Connection, filters: dict[str, Any]):
+    asked = dict.fromkeys("tenant owner schedule_id job queue error".split())
+    asked |= {"at": 2**62, "id": CEILING, "limit": 51} | filters
+    check(custom_plan(filled, "list_undated_dead", asked), "duly_history_undated_dead")
+
+
+@pytest.mark.parametrize(
+    "filters, indexes",
+    [
+        ({}, {"duly_runs_undated", "duly_history_undated"}),
+        ({"at": NOW, "lower_at": NOW - 9}, {"duly_runs_undated", "duly_history_undated"}),
+        ({"schedule_id": "00000000-0000-0000-0000-000000000064"}, {"duly_runs_open", "duly_history_undated_of"}),
+        ({"tenant": "t1", "owner": "owner7"}, {"duly_runs_undated", "duly_history_undated"}),
+    ],
+)
+def test_a_page_of_undated_runs_is_read_from_indexes(
+    filled: psycopg.Connection, filters: dict[str, Any], indexes: set[str]
+):
+    every = {"at": 2**62, "id": CEILING, "lower_at": 0, "lower_id": "0" * 32, "limit": 51}
+    plan = custom_plan(filled, "undated_runs", NO_FILTER | every | filters)
+    for index in indexes:
+        check(plan, index)
+    assert "Sort" not in {node["Node Type"] for node in plan} or "schedule_id" in filters
+
+
+@pytest.mark.parametrize("narrow", [True, False])
+def test_the_end_of_a_page_of_runs_is_found_by_so_many_looks(filled: psycopg.Connection, narrow: bool):
+    _, looked_at = visited(filled, "runs_page_end", RUNS_END | {"narrow": narrow, "most": 500})
+    assert looked_at <= 4 * 501 + 20
 
 
 @pytest.mark.parametrize(
     "filters, indexes",
     [
         ({}, {"duly_runs_pkey", "duly_history_pkey"}),
-        ({"after": "80000000-0000-0000-0000-00000000c350"}, {"duly_runs_pkey", "duly_history_pkey"}),
+        ({"after": "01a31a9f-0000-0000-0000-00000000c350"}, {"duly_runs_pkey", "duly_history_pkey"}),
         ({"schedule_id": "00000000-0000-0000-0000-000000000064"}, {"duly_runs_open", "duly_history_by_schedule"}),
         ({"tenant": "t1", "owner": "owner7"}, {"duly_runs_pkey", "duly_history_pkey"}),
     ],
 )
 def test_a_page_of_runs_is_read_from_indexes(filled: psycopg.Connection, filters: dict[str, Any], indexes: set[str]):
-    plan = custom_plan(filled, "list_runs", NO_FILTER | filters | {"limit": 51})
+    plan = custom_plan(filled, "list_runs", NO_FILTER | {"after": CEILING} | filters | {"limit": 51})
     for index in indexes:
         check(plan, index)
 
@@ -364,6 +410,7 @@ def test_a_search_looks_no_further_than_its_page(
     assert {"duly_schedules_pkey", "duly_cursors_pkey"} & {node.get("Index Name") for node in plan}
 
 
+RUNS_END = {"owner": None, "after": CEILING, "at": 2**62, "id": CEILING, "narrow": True, "most": 10_000}
 PAGE_ENDS = {"tenant": None, "owner": None, "job": None, "after": None, "most": 10_000}
 
 
@@ -416,7 +463,9 @@ def test_few_schedules_of_a_tenant_or_a_job_are_looked_at_on_one_page(
     "name, values, index",
     [
         ("schedules_page_end", PAGE_ENDS, "duly_schedules_pkey"),
-        ("runs_page_end", PAGE_ENDS, "duly_history_pkey"),
+        ("runs_page_end", RUNS_END, "duly_history_pkey"),
+        ("runs_page_end", RUNS_END, "duly_history_undated"),
+        ("runs_page_end", RUNS_END, "duly_runs_undated"),
         (
             "list_upcoming",
             ANYBODYS | {"fire_at": NOW, "slot": -1, "after": "0" * 32, "limit": 51},

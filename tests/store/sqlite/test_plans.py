@@ -24,13 +24,23 @@ SMALL = (
     "duly_overdue",
     "duly_event_handlers",
 )
-SELDOM = {"duly_runs_unknown", "duly_runs_suspects", "duly_events_new", "duly_operations_stops"}
+SELDOM = {
+    "duly_runs_unknown",
+    "duly_runs_suspects",
+    "duly_events_new",
+    "duly_operations_stops",
+    "duly_runs_undated",  # walked to the first
+    "duly_history_undated",
+}
 COUNTING = {"queue_figures", "purge_surplus", "any_open"}
 """Statements that walk over what they are asked to count: open runs, to the first; ended runs, to the number kept."""
 
 STORED = 3_000
 NO_FILTER = dict.fromkeys(("tenant", "owner", "job", "topic", "tag", "status", "enabled", "app", "q", "after", "upper"))
-NO_DEAD_FILTER = dict.fromkeys(("tenant", "schedule_id", "job", "queue", "error", "after"))
+NO_RUN_FILTER = dict.fromkeys(("tenant", "schedule_id", "job", "workflow", "status"))
+EVERY_UNDATED = NO_RUN_FILTER | {"at": 2**62, "id": "", "lower_at": 0, "lower_id": ""}
+NO_DEAD_FILTER = dict.fromkeys(("tenant", "schedule_id", "job", "queue", "error"))
+UNDATED_DEAD = NO_DEAD_FILTER | {"at": 2**62, "id": ""}
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +125,7 @@ STEPS: list[tuple[str, Query | Batch, int]] = [
             f"runs {filters}",
             owned(
                 "list_runs",
-                **dict.fromkeys(("tenant", "schedule_id", "job", "workflow", "status", "after", "lower")) | filters,
+                **NO_RUN_FILTER | {"after": "02", "lower": None} | filters,
                 long=LONG_RESULT,
                 limit=10,
             ),
@@ -124,14 +134,28 @@ STEPS: list[tuple[str, Query | Batch, int]] = [
         for filters, rows in (
             ({}, 10),
             ({"schedule_id": "s0007"}, 2),
-            ({"after": "f0100"}, 10),
-            ({"job": "none", "after": "f0100", "lower": "f0080"}, 0),
-            ({"status": "failed", "after": "e0100", "lower": "e0080"}, 0),
+            ({"after": "01f0100"}, 10),
+            ({"job": "none", "after": "01f0100", "lower": "01f0080"}, 0),
+            ({"status": "failed", "after": "01e0100", "lower": "01e0080"}, 0),
         )
     ),
     *(
-        (f"dead {filters}", owned("list_dead", **NO_DEAD_FILTER | filters, limit=10), rows)
-        for filters, rows in (({}, 2), ({"job": "rare"}, 1), ({"error": "luck"}, 2), ({"after": "d0001"}, 1))
+        (f"undated {filters}", owned("undated_runs", **EVERY_UNDATED | filters, limit=10), rows)
+        for filters, rows in (
+            ({}, 10),
+            ({"schedule_id": "s0007"}, 1),
+            ({"at": 1000, "id": "b1000"}, 10),
+            ({"job": "none", "at": 1000, "lower_at": 980}, 0),
+            ({"status": "failed", "at": 1000, "lower_at": 980}, 0),
+        )
+    ),
+    *(
+        (f"dead {filters}", owned("list_dead", **NO_DEAD_FILTER | {"after": "02"} | filters, limit=10), rows)
+        for filters, rows in (({}, 2), ({"job": "rare"}, 1), ({"error": "luck"}, 2), ({"after": "01d0001"}, 1))
+    ),
+    *(
+        (f"undated dead {filters}", owned("list_undated_dead", **UNDATED_DEAD | filters, limit=10), rows)
+        for filters, rows in (({}, 2), ({"job": "rare"}, 1), ({"error": "luck"}, 2), ({"at": 1, "id": "d0001"}, 1))
     ),
     *(
         (f"search {filters}", owned("list_schedules", **{**NO_FILTER, **filters}, limit=10), 0)
@@ -164,7 +188,10 @@ STEPS: list[tuple[str, Query | Batch, int]] = [
             ({"after": None, "tenant": "a", "owner": "common"}, 0),
         )
     ),
-    ("end of a page", owned("runs_page_end", after=None, most=20), 1),
+    *(
+        (f"end of a page {narrow}", owned("runs_page_end", after="02", at=2**62, id="", narrow=narrow, most=20), 1)
+        for narrow in (True, False)
+    ),
     ("coming", owned("list_upcoming", tenant=None, fire_at=1, slot=-1, after="", limit=10), 10),
     ("coming of", query("list_upcoming_of", tenant=None, owner="rare", fire_at=0, slot=-1, after="", limit=10), 1),
     ("fires", owned("count_fires", since=0, until=2**62, step=60_000, limit=10), 1),
@@ -174,11 +201,11 @@ STEPS: list[tuple[str, Query | Batch, int]] = [
     ("lags", query("recent_lags", ahead=1, limit=10), 0),
     ("trouble", query("count_trouble", late_before=5, limit=10), 1),
     ("waiting", query("longest_waiting", limit=10, webhooks="target:webhook"), 1),
-    ("died by", owned("find_dead", **NO_DEAD_FILTER, died_by=10, limit=10), 2),
+    ("died by", owned("find_dead", **NO_DEAD_FILTER, after=None, died_by=10, limit=10), 4),
     ("dead groups", owned("group_dead", **NO_DEAD_FILTER, limit=10), 2),
     ("of an owner by key", owned("find_schedule_id", ref="k7", by_key=True, tenant="rare", owner="rare"), 0),
-    ("runs of an owner", owned("read_run", id="f0100", tenant="rare", owner="rare"), 0),
-    ("attempts of an owner", owned("read_attempts", id="f0100", tenant="rare", owner="rare"), 0),
+    ("runs of an owner", owned("read_run", id="01f0100", tenant="rare", owner="rare"), 0),
+    ("attempts of an owner", owned("read_attempts", id="01f0100", tenant="rare", owner="rare"), 0),
     ("count", query("count_owned", tenant="rare", owner="rare", limit=10), 1),
     ("keys", query("fair_keys", queue="fair", priority=0, least="", now=5, limit=10), 10),
     ("heads", query("fair_heads", queue="fair", priority=0, keys=["k1", "k2"], jobs=["j"], now=5, quota=3), 6),
@@ -257,26 +284,33 @@ def _fill(connection: apsw.Connection) -> None:
         cursor.execute(
             "INSERT INTO duly_runs (id, schedule_id, revision, kind, tenant, job, queue, priority, due_at, slot,"
             " max_attempts, fired_at) VALUES (?, ?, 1, 'window', '', 'common', ?, 1, ?, ?, 1, 1)",
-            (f"f{n:04}", schedule["id"], f"q{n % 3}", 6 if n % 3 == 1 else 1, n),
+            (f"01f{n:04}", schedule["id"], f"q{n % 3}", 6 if n % 3 == 1 else 1, n),
         )
         cursor.execute(
             "INSERT INTO duly_history (id, schedule_id, kind, tenant, job, queue, priority, status, attempt,"
             " max_attempts, fence, due_at, fired_at, finished_at)"
             " VALUES (?, ?, 'window', '', 'common', 'q', 1, 'completed', 1, 1, 1, 1, 1, 10)",
-            (f"e{n:04}", schedule["id"]),
+            (f"01e{n:04}", schedule["id"]),
         )
         cursor.execute(
             "INSERT INTO duly_runs (id, kind, tenant, job, queue, priority, due_at, slot, max_attempts, fired_at,"
             " fair_key) VALUES (?, 'direct', '', 'j', 'fair', 0, 1, 0, 1, 1, ?)",
             (f"c{n:04}", f"k{n % 50}"),
         )
-    for n, job in enumerate(("rare", "common")):
         cursor.execute(
-            "INSERT INTO duly_history (id, kind, tenant, job, queue, priority, status, attempt,"
-            " max_attempts, fence, due_at, fired_at, finished_at, error)"
-            " VALUES (?, 'direct', '', ?, 'q', 1, 'failed', 1, 1, 1, 1, 1, 10, 'no luck')",
-            (f"d{n:04}", job),
+            "INSERT INTO duly_history (id, schedule_id, kind, tenant, job, queue, priority, status, attempt,"
+            " max_attempts, fence, due_at, fired_at, finished_at)"
+            " VALUES (?, ?, 'manual', '', 'common', 'q', 1, 'completed', 1, 1, 1, 1, ?, 10000)",
+            (f"b{n:04}", schedule["id"], 10 + n),
         )
+    for n, job in enumerate(("rare", "common")):
+        for kind, id in (("direct", f"d{n:04}"), ("window", f"01d{n:04}")):
+            cursor.execute(
+                "INSERT INTO duly_history (id, kind, tenant, job, queue, priority, status, attempt,"
+                " max_attempts, fence, due_at, fired_at, finished_at, error)"
+                " VALUES (?, ?, '', ?, 'q', 1, 'failed', 1, 1, 1, 1, 1, 10, 'no luck')",
+                (id, kind, job),
+            )
 
 
 def _schedule(n: int) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from functools import partial
 from duly.core.dead import AttemptRecord, DeadGroup, OnDead
 from duly.core.run import Run
 from duly.store.dead import DeadFilter, DeadRef, Handled, Redrive
-from duly.store.methods import dead_letters, dying
+from duly.store.methods import dead_letters, dying, listing
 from duly.store.values import Page
 
 from .base import Bound
@@ -21,7 +21,7 @@ class BoundDeadLetters(Bound):
         return await self._read(lambda now: dead_letters.read_attempts(run_id))
 
     async def list_dead(self, where: DeadFilter, *, limit: int, after: str | None = None) -> Page[Run]:
-        return await self._read(partial(dead_letters.list_dead, where=where, limit=limit, after=after))
+        return await self._read(partial(listing.list_dead, where=where, limit=limit, after=after))
 
     async def find_dead(
         self, where: DeadFilter, *, died_by: int, limit: int, after: str | None = None

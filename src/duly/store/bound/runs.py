@@ -9,7 +9,7 @@ from typing import Any
 from duly.core.rules.firing import FireRules
 from duly.core.run import Run
 from duly.core.schedule import Schedule
-from duly.store.methods import enqueueing, marking, overview, runs, tracing
+from duly.store.methods import enqueueing, listing, marking, overview, runs, tracing
 from duly.store.seen import Minute, Outcomes
 from duly.store.values import NewRequest, Page, RunFilter, Triggered
 
@@ -60,7 +60,7 @@ class BoundRuns(Bound):
         return await self._read(partial(tracing.read_traces, ids=ids))
 
     async def list_runs(self, where: RunFilter, *, limit: int, after: str | None = None) -> Page[Run]:
-        look = marking.list_marked if where.marks else runs.list_runs
+        look = marking.list_marked if where.marks else listing.list_runs
         return await self._read(partial(look, where=where, limit=limit, after=after))
 
     async def recent_outcomes(self, schedule_ids: Sequence[str], *, each: int) -> dict[str, Outcomes]:

@@ -16,19 +16,18 @@ from duly.core.ids import redrive_run_id
 from duly.core.instants import to_datetime
 from duly.core.policy import Overlap
 from duly.core.rules.overlap import Admission, admit_redriven
-from duly.core.run import Hold, NewRun, OpenRun, Reason, Run, RunKind, RunStatus
+from duly.core.run import Hold, NewRun, OpenRun, Reason, RunKind, RunStatus
 from duly.core.schedule import Cursor, Definition
 from duly.core.steps import WORKFLOW
 from duly.store.dead import DeadFilter, DeadRef, Done, Handled, Redrive
 from duly.store.narrowing import owned
 from duly.store.statements import Program, batch, columns, group, query
-from duly.store.values import Page
 
 from .definitions import Definitions, Known
 from .firing import NEW_RUN, new_run_row
 from .lanes import Entrance, close_entrances, rejoin
 from .moving import lock_cursors, open_runs_of
-from .runs import find_run, read_run
+from .runs import find_run
 from .stepping import tell_parents
 
 REVIVED = ("id", "fence", "slot", "hold", "lane")
@@ -74,12 +73,6 @@ def read_attempts(run_id: str) -> Program[list[AttemptRecord]]:
         )
         for attempt, outcome, error, started_at, ended_at, instance in rows
     ]
-
-
-def list_dead(now: int, where: DeadFilter, limit: int, after: str | None) -> Program[Page[Run]]:
-    rows = yield owned("list_dead", **asdict(where), after=after, limit=limit + 1)
-    runs = [read_run(row) for row in rows[:limit]]
-    return Page(runs, runs[-1].id if len(rows) > limit else None)
 
 
 def find_dead(now: int, where: DeadFilter, died_by: int, limit: int, after: str | None) -> Program[list[DeadRef]]:

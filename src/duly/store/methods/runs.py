@@ -15,13 +15,12 @@ from duly.core.steps import WORKFLOW
 from duly.store.codec import read_open_run
 from duly.store.narrowing import owned
 from duly.store.statements import Program, Row, batch, columns, group, query
-from duly.store.values import LONG_RESULT, Page, RunFilter, Triggered
+from duly.store.values import Triggered
 
 from .ending import cancel_waiting_runs, request_cancels
 from .firing import NEW_RUN, new_run_row
 from .lanes import lock_lanes_of, release_lines
 from .moving import Ended, lock_cursors, move_schedules
-from .reading import LOOKED_AT
 from .schedules import lock_schedule
 from .stepping import tell_parents
 
@@ -141,33 +140,6 @@ def _lock_below(run_id: str) -> Program[list[str]]:
 def find_run(run_id: str) -> Program[Run | None]:
     rows = yield owned("read_run", id=run_id)
     return read_run(rows[0]) if rows else None
-
-
-def list_runs(now: int, where: RunFilter, limit: int, after: str | None) -> Program[Page[Run]]:
-    """One page, newest id first: an id starts with its window's instant.
-
-    Runs of a job or in a status are looked for among LOOKED_AT of them and no more: the page may then be short, or
-    empty, and the next one goes on from there.
-    """
-    lower = None
-    narrow = where.job or where.workflow or where.status or where.owner is not None or where.tenant is not None
-    if where.schedule_id is None and narrow:
-        lower = (yield owned("runs_page_end", after=after, most=LOOKED_AT))[0][0]
-    rows = yield owned(
-        "list_runs",
-        tenant=where.tenant,
-        owner=where.owner,
-        schedule_id=where.schedule_id,
-        job=where.job,
-        workflow=where.workflow,
-        status=where.status and where.status.value,
-        after=after,
-        long=LONG_RESULT,
-        lower=lower,
-        limit=limit + 1,
-    )
-    runs = [read_run(row) for row in rows[:limit]]
-    return Page(runs, runs[-1].id if len(rows) > limit else lower)
 
 
 def read_run(row: Row) -> Run:

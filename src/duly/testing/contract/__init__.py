@@ -56,6 +56,7 @@ from duly.testing.contract.on_event import TestGathering, TestOnEvent  # noqa: E
 from duly.testing.contract.order import TestFairShares, TestNewestFirst, TestQueuesFence, TestQueuesShare  # noqa: E402
 from duly.testing.contract.overlap import TestOverlap, TestTriggering  # noqa: E402
 from duly.testing.contract.owning import TestOwning, TestQuotas  # noqa: E402
+from duly.testing.contract.positions import TestPositions  # noqa: E402
 from duly.testing.contract.queues import (  # noqa: E402
     TestConcurrencyLimits,
     TestListingQueues,
@@ -123,6 +124,7 @@ __all__ = [
     "TestOverlap",
     "TestOwning",
     "TestPausedQueues",
+    "TestPositions",
     "TestPurging",
     "TestPurgingSchedules",
     "TestPuttingSchedules",

@@ -1,4 +1,4 @@
--- Unprepared: the filters that are given decide the plan.
+-- Unprepared: the filters that are given decide the plan. Only dated runs: see list_undated_dead.
 SELECT
     h.id::text, h.schedule_id::text, s.key, h.revision, h.kind, h.status, h.reason, h.tenant, h.window_at, h.since,
     h.windows, h.job, h.queue, h.priority, 0, h.due_at, h.attempt, h.max_attempts, h.fence, h.fired_at, h.started_at,
@@ -8,7 +8,9 @@ FROM duly_history AS h
 LEFT JOIN duly_schedules AS s ON s.id = h.schedule_id
 LEFT JOIN duly_instances AS i ON i.session = h.session
 WHERE h.status = 'failed' AND h.acked_at IS NULL
-  AND (:after::uuid IS NULL OR h.id < :after::uuid)
+  AND h.id < :after::uuid
+  AND (h.kind IN ('window', 'backfill')
+    OR left(h.id::text, 8) = lpad(to_hex(coalesce(h.window_at, h.fired_at) >> 16), 8, '0'))
   AND (:schedule_id::uuid IS NULL OR h.schedule_id = :schedule_id::uuid)
   AND (:tenant::text IS NULL OR h.tenant = :tenant::text)
   AND (:job::text IS NULL OR h.job = :job::text)

@@ -1,4 +1,4 @@
--- Unprepared: the filters that are given decide the plan. A schedule id that is none finds nothing.
+-- Unprepared: the filters that are given decide the plan. Only dated runs: see undated_runs. A schedule id that is none finds nothing.
 SELECT
     r.id::text, r.schedule_id::text, s.key, r.revision, r.kind, r.status, r.reason, r.tenant, r.window_at, r.since,
     r.windows, r.job, r.queue, r.priority, r.hold, r.due_at, r.attempt, r.max_attempts, r.fence, r.fired_at,
@@ -12,7 +12,9 @@ SELECT
 FROM duly_all_runs AS r
 LEFT JOIN duly_schedules AS s ON s.id = r.schedule_id
 LEFT JOIN duly_instances AS i ON i.session = r.session
-WHERE (:after::uuid IS NULL OR r.id < :after::uuid)
+WHERE r.id < :after::uuid
+  AND (r.kind IN ('window', 'backfill')
+    OR left(r.id::text, 8) = lpad(to_hex(coalesce(r.window_at, r.fired_at) >> 16), 8, '0'))
   AND (:lower::uuid IS NULL OR r.id >= :lower::uuid)
   AND (
     :schedule_id::text IS NULL

@@ -1,13 +1,30 @@
 -- Unprepared: whether there was a page before decides the plan.
--- Where a page that looks at so many open runs and so many ended ones ends; null if there are fewer of both.
-SELECT max(last.id::text) FROM (
-    (
-        SELECT id FROM duly_history
-        WHERE :owner::text IS NULL AND (:after::uuid IS NULL OR id < :after::uuid) ORDER BY id DESC LIMIT 1 OFFSET :most::bigint
-    )
-    UNION ALL
-    (
-        SELECT id FROM duly_runs
-        WHERE :owner::text IS NULL AND (:after::uuid IS NULL OR id < :after::uuid) ORDER BY id DESC LIMIT 1 OFFSET :most::bigint
-    )
-) AS last
+-- Where a page ends that looks at so many open runs and so many ended ones: of the dated ones an id, of the undated ones
+-- an instant and an id; null if there are fewer of both. And whether there are undated ones at all.
+WITH
+there AS (
+    SELECT (SELECT r.id FROM duly_listed_runs AS r WHERE r.undated ORDER BY r.at DESC LIMIT 1) IS NOT NULL AS undated
+),
+dated AS (
+    SELECT max(last.id::text) AS id FROM (
+        (
+            SELECT id FROM duly_history
+            WHERE :owner::text IS NULL AND (:narrow::boolean OR (SELECT undated FROM there)) AND id < :after::uuid
+            ORDER BY id DESC LIMIT 1 OFFSET :most::bigint
+        )
+        UNION ALL
+        (
+            SELECT id FROM duly_runs
+            WHERE :owner::text IS NULL AND (:narrow::boolean OR (SELECT undated FROM there)) AND id < :after::uuid
+            ORDER BY id DESC LIMIT 1 OFFSET :most::bigint
+        )
+    ) AS last
+),
+undated AS (
+    SELECT r.at, r.id::text FROM duly_listed_runs AS r
+    WHERE :owner::text IS NULL AND :narrow::boolean
+      AND r.undated AND r.at <= :at::bigint AND (r.at < :at::bigint OR r.id < :id::uuid)
+    ORDER BY r.at DESC, r.id DESC LIMIT 1 OFFSET :most::bigint
+)
+SELECT dated.id, undated.at, undated.id, there.undated
+FROM there CROSS JOIN dated LEFT JOIN undated ON true

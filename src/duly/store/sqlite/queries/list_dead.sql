@@ -1,3 +1,4 @@
+-- Only dated runs: see list_undated_dead.
 SELECT
     h.id, h.schedule_id, s.key, h.revision, h.kind, h.status, h.reason, h.tenant, h.window_at, h.since, h.windows,
     h.job, h.queue, h.priority, 0, h.due_at, h.attempt, h.max_attempts, h.fence, h.fired_at, h.started_at,
@@ -7,7 +8,8 @@ FROM duly_history AS h INDEXED BY duly_history_dead
 LEFT JOIN duly_schedules AS s ON s.id = h.schedule_id
 LEFT JOIN duly_instances AS i ON i.session = h.session
 WHERE h.status = 'failed' AND h.acked_at IS NULL
-  AND h.id < coalesce(:after, 'g')
+  AND h.id < :after
+  AND (h.kind IN ('window', 'backfill') OR substr(h.id, 1, 8) = printf('%08x', coalesce(h.window_at, h.fired_at) >> 16))
   AND (:schedule_id IS NULL OR h.schedule_id = :schedule_id)
   AND (:tenant IS NULL OR h.tenant = :tenant)
   AND (:job IS NULL OR h.job = :job)

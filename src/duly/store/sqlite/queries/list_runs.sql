@@ -1,16 +1,13 @@
 -- Differs from postgres: one arm per index, merged in id order; an arm whose constant condition is false costs nothing.
+-- Only dated runs: see undated_runs.
 WITH page (id) AS MATERIALIZED (
     SELECT id FROM (
-        SELECT id, tenant, job, CASE WHEN undo_at IS NOT NULL THEN 'cancelling' WHEN claimed_by IS NOT NULL THEN 'running'
-            WHEN hold = 3 THEN 'dispatched' WHEN hold = 4 THEN 'suspended' ELSE 'pending' END AS status
-        FROM duly_runs WHERE :schedule_id IS NOT NULL AND schedule_id = :schedule_id
-        UNION ALL
-        SELECT id, tenant, job, CASE WHEN undo_at IS NOT NULL THEN 'cancelling' WHEN claimed_by IS NOT NULL THEN 'running'
-            WHEN hold = 3 THEN 'dispatched' WHEN hold = 4 THEN 'suspended' ELSE 'pending' END
-        FROM duly_runs WHERE :schedule_id IS NULL
-        UNION ALL SELECT id, tenant, job, +status FROM duly_history WHERE :schedule_id IS NOT NULL AND schedule_id = :schedule_id
-        UNION ALL SELECT id, tenant, job, +status FROM duly_history WHERE :schedule_id IS NULL
-    ) AS run WHERE id < coalesce(:after, 'g') AND id >= coalesce(:lower, '') AND (:job IS NULL OR job = :job)
+        SELECT id, tenant, job, status FROM duly_dated_open WHERE :schedule_id IS NOT NULL AND schedule_id = :schedule_id
+        UNION ALL SELECT id, tenant, job, status FROM duly_dated_open WHERE :schedule_id IS NULL
+        UNION ALL SELECT id, tenant, job, status FROM duly_dated_ended
+            WHERE :schedule_id IS NOT NULL AND schedule_id = :schedule_id
+        UNION ALL SELECT id, tenant, job, status FROM duly_dated_ended WHERE :schedule_id IS NULL
+    ) AS run WHERE id < :after AND id >= coalesce(:lower, '') AND (:job IS NULL OR job = :job)
         AND (:workflow IS NULL OR job = :workflow OR substr(job, 1, length(:workflow) + 1) = :workflow || '@')
         AND (:tenant IS NULL OR tenant = :tenant) AND (:status IS NULL OR :status = status)
         AND (:owner IS NULL OR (SELECT w.owner FROM duly_owned_runs AS w WHERE w.id = run.id) = :owner)
