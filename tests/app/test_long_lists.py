@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from duly import Duly, Every
+from duly import Duly, Every, WorkflowContext
 from duly.app import paging
 from duly.core.ids import named_run_id, uuid7
 from duly.core.instants import to_datetime
-from duly.store.methods import listing, reading
+from duly.store.methods import listing, marking, reading
 from tests.app.conftest import PATIENCE, MakeApp
 
 
@@ -18,7 +18,12 @@ async def app(make_app: MakeApp, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(listing, "LOOKED_AT", 5)
     monkeypatch.setattr(listing, "STEPPED_OVER", 5)
     monkeypatch.setattr(paging, "LOOK_FOR", PATIENCE)
-    async with make_app(roles=()) as app:
+    app = make_app(roles=())
+
+    @app.workflow("order")
+    async def order(ctx: WorkflowContext, input: object) -> None: ...
+
+    async with app:
         yield app
 
 
@@ -83,3 +88,14 @@ async def test_runs_with_ids_of_every_kind_are_found_in_their_order(app: Duly, m
         assert [run.id async for run in app.runs.iterate(limit=limit)] == ids[::-1]
         assert [run.id async for run in app.runs.iterate(limit=limit, job="rare")] == rare[::-1]
         assert [run.id async for run in app.runs.iterate(limit=limit, status="cancelled")] == [ids[40]]
+
+
+async def test_tagged_runs_that_are_too_many_to_be_put_in_order_are_all_found(
+    app: Duly, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(marking, "LOOKED_AT", 5)
+    monkeypatch.setattr(paging, "LOOK_FOR", 0)
+    ids = [(await app.workflows.start("order", id=f"order-{n}", tags=["vip"])).id for n in range(12)]
+    for limit in (1, 2, 5, 50):
+        found = [run.id async for run in app.runs.iterate(limit=limit, tags=["vip"])]
+        assert sorted(found) == sorted(ids)

@@ -31,7 +31,7 @@ from duly.core.lane import Singleton
 from duly.core.on_event import EventHandler
 from duly.core.outside import holds_any
 from duly.core.policy import LEFT_RETRY, Retry
-from duly.core.positions import Position, instant_of, position_of_run, read_position
+from duly.core.positions import position_of_run, read_position
 from duly.core.queue import Queue, QueueState
 from duly.core.rules.backlog import all_missed, not_prompt, under
 from duly.core.rules.editing import Change, end_pause, pause
@@ -880,17 +880,12 @@ class Model(
         return self._run(run_id) if self._sees_run(run_id) else None
 
     async def list_runs(self, where: RunFilter, *, limit: int, after: str | None = None) -> Page[Run]:
-        # By tags and attributes they are found in the order of their ids.
-        by_id: Callable[[Run], Position] = lambda run: Position(instant_of(run.id), run.id)
-        place = by_id if where.marks else position_of_run
         begin = None if after is None else read_position(after)
-        if begin is not None and where.marks:
-            begin = Position(instant_of(begin.id), begin.id)
         everything = [self._run(id) for id in [*self.runs, *self.history] if self._sees_run(id)]
         found = [
             replace(run, payload_json=None, result_json=_short(run.result_json))
-            for run in sorted(everything, key=place, reverse=True)
-            if (begin is None or place(run) < begin)
+            for run in sorted(everything, key=position_of_run, reverse=True)
+            if (begin is None or position_of_run(run) < begin)
             and where.tenant in (None, run.tenant)
             and where.owner in (None, self._owner_of(run.id))
             and where.schedule_id in (None, run.schedule_id)
@@ -899,7 +894,7 @@ class Model(
             and where.workflow in (None, run.job, run.job.partition("@")[0])
             and all(wanted.fits(self._marks_of(run.id)) for wanted in where.marks)
         ]
-        return Page(found[:limit], place(found[limit - 1]).cursor if len(found) > limit else None)
+        return Page(found[:limit], position_of_run(found[limit - 1]).cursor if len(found) > limit else None)
 
     async def recent_outcomes(self, schedule_ids: Sequence[str], *, each: int) -> dict[str, Outcomes]:
         found = [self.facts[id] for id in schedule_ids if id in self.facts]

@@ -29,28 +29,28 @@ BOTTOM = Position(-(2**62), "00000000-0000-0000-0000-000000000000")
 
 def list_runs(now: int, where: RunFilter, limit: int, after: str | None) -> Program[Page[Run]]:
     """One page; see ``Runs.list_runs``."""
-    begin, end, undated = _begin(after), BOTTOM, True
+    begin, end, undated = begin_of(after), BOTTOM, True
     if where.schedule_id is None:
         end, undated = yield from _end_of_page(where, begin)
     asked = filter_params(where)
     others = (yield from _undated(asked, begin, end, limit + 1)) if undated else []
     rows = yield owned("list_runs", **asked, long=LONG_RESULT, after=begin.bound, lower=end.bound, limit=limit + 1)
-    found = {_position(row): row for row in rows}
+    found = {position_of_row(row): row for row in rows}
     order = sorted((*found, *others), reverse=True)
     chosen = [place.id for place in order[:limit] if place not in found]
     if chosen:
         rows = yield owned("list_chosen_runs", **asked, long=LONG_RESULT, ids=chosen)
-        found |= {_position(row): row for row in rows}
+        found |= {position_of_row(row): row for row in rows}
     runs = [read_run(found[place]) for place in order[:limit] if place in found]
     return Page(runs, _cursor(order, limit, end))
 
 
 def list_dead(now: int, where: DeadFilter, limit: int, after: str | None) -> Program[Page[Run]]:
     """One page; see ``DeadLetters.list_dead``."""
-    begin, asked = _begin(after), asdict(where)
+    begin, asked = begin_of(after), asdict(where)
     rows = yield owned("list_dead", **asked, after=begin.bound, limit=limit + 1)
     others = yield owned("list_undated_dead", **asked, at=begin.at, id=begin.id, limit=limit + 1)
-    found = {_position(row): row for row in (*rows, *others)}
+    found = {position_of_row(row): row for row in (*rows, *others)}
     order = sorted(found, reverse=True)
     return Page([read_run(found[place]) for place in order[:limit]], _cursor(order, limit, BOTTOM))
 
@@ -75,7 +75,7 @@ def _end_of_page(where: RunFilter, begin: Position) -> Program[tuple[Position, b
     if not rows:  # asked for what is somebody else's
         return BOTTOM, False
     ((dated, at, id, undated),) = rows
-    ends = [BOTTOM] if dated is None else [_begin(dated)]
+    ends = [BOTTOM] if dated is None else [begin_of(dated)]
     return max(ends if id is None else [*ends, Position(at, id)]), bool(undated)
 
 
@@ -84,12 +84,13 @@ def _undated(asked: dict[str, Any], begin: Position, end: Position, limit: int) 
     return [Position(*row) for row in rows]
 
 
-def _begin(after: str | None) -> Position:
+def begin_of(after: str | None) -> Position:
     """Where a page begins; a text that is no cursor is the end of the list."""
     return TOP if after is None else read_position(after) or BOTTOM
 
 
-def _position(row: Row) -> Position:
+def position_of_row(row: Row) -> Position:
+    """Where a run stands, by the columns that lists answer."""
     return position_of(row[0], row[4], row[19] if row[8] is None else row[8])
 
 

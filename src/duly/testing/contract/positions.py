@@ -9,6 +9,7 @@ import pytest
 
 from duly.core.credential import Whose
 from duly.core.ids import named_run_id, uuid7
+from duly.core.marks import make_marks, wanted_attributes, wanted_tag
 from duly.core.policy import Overlap
 from duly.core.run import RunStatus
 from duly.core.schedule import Schedule
@@ -134,3 +135,10 @@ class TestPositions:
         ids = [(await trial.enqueue()).id for _ in range(3)]
         page = await trial.store.list_runs(RunFilter(), limit=5, after=ids[2])
         assert [run.id for run in page.items] == [ids[1], ids[0]]
+
+    async def test_runs_with_a_tag_are_listed_newest_first(self, trial: Trial) -> None:
+        ids = await mixed(trial, job="workflow:w@1", marks=make_marks(["vip"], {"n": 5}))
+        await mixed(trial, series=1, job="workflow:w@1")
+        vip, some = wanted_tag("vip"), wanted_attributes({"n": ("gt", 3)})
+        assert await walk(trial.store, RunFilter(marks=(vip,)), 5) == ids[::-1]
+        assert await walk(trial.store, RunFilter(marks=some), 1) == ids[::-1]
