@@ -327,16 +327,30 @@ NO_TEXT: tuple[Any, ...] = (5, 2.5, True, b"x", ["a"], {}, FUTURE, "a\x00", "\ud
 async def test_a_filter_that_no_row_could_have_is_refused_by_name(make_app: MakeApp, wrong: Any) -> None:
     """An answer without rows would say that there are none; and a driver's own error says nothing to a caller."""
     of_schedules = ("owner", "tenant", "job", "topic", "tag", "q")
-    of_runs = ("schedule", "job", "workflow", "owner", "tenant")
     async with make_app(roles=()) as app:
-        for call, words in ((app.schedules.list, of_schedules), (app.runs.list, of_runs)):
+        calls: list[tuple[Callable[..., Awaitable[object]], tuple[str, ...]]] = [
+            *((call, of_schedules) for call in (app.schedules.list, app.schedules.count, app.schedules.pause_many)),
+            (app.runs.list, ("schedule", "job", "workflow", "owner", "tenant")),
+            *((call, ("schedule", "job", "error")) for call in (app.runs.dead, app.runs.dead_groups)),
+            (app.runs.redrive_many, ("schedule", "queue", "tenant")),
+            *((call, ("owner", "tenant")) for call in (app.schedules.coming, app.schedules.late)),
+            *((call.list, ("tenant",)) for call in (app.calendars, app.webhooks)),
+            (app.schedules.forecast, ("tenant",)),
+            (app.audits.page, ("schedule", "tenant")),
+        ]
+        for call, words in calls:
             for word in words:
                 with pytest.raises(Invalid, match=rf"{word} is .*; expected") as raised:
                     await call(**{word: wrong})
                 assert raised.value.field == word
         if wrong is not True:
-            with pytest.raises(Invalid, match=r"enabled is .*; expected True or False"):
-                await app.schedules.list(enabled=wrong)
+            for call, word in (
+                (app.schedules.list, "enabled"),
+                (app.schedules.count, "enabled"),
+                (app.schedules.cancel_many, "everything"),
+            ):
+                with pytest.raises(Invalid, match=rf"{word} is .*; expected True or False"):
+                    await call(**{word: wrong})
 
 
 @pytest.mark.parametrize("wrong", [5, None, "vip", b"vip"], ids=repr)
@@ -347,8 +361,11 @@ async def test_marks_to_look_for_are_given_as_a_list_or_a_mapping(make_app: Make
         with pytest.raises(Invalid, match=r"attributes is .*; expected a mapping"):
             await app.runs.list(attributes=wrong)
         if wrong is not None:
-            with pytest.raises(Invalid, match=r"ids got .*; expected a list of ids"):
-                await app.runs.redrive_many(ids=wrong)
+            for call in (app.runs.redrive_many, app.schedules.pause_many, app.schedules.count):
+                with pytest.raises(Invalid, match=r"ids got .*; expected a list of ids"):
+                    await call(ids=wrong)
+        with pytest.raises(Invalid, match=r"ids\.1 is .*; expected text"):
+            await app.schedules.pause_many(ids=["k", "\ud800"])
         with pytest.raises(Invalid, match=r"tags is .*; expected a list"):
             await app.schedules.create("k", Every("1h"), job="work", tags=wrong)
 

@@ -11,7 +11,7 @@ from duly.core.instants import to_datetime, to_ms
 from duly.core.rules.auditing import Bounds, judge, purged_note
 from duly.store.sql import SqlStore
 
-from .checking import check_text, not_found
+from .checking import check_cursor, check_limit, check_text, not_found
 
 PAGE = 200
 MOST_FINDINGS = 10_000
@@ -86,10 +86,10 @@ class Audits:
         ledger = await self._store.read_ledger(
             since=since_ms,
             until=until_ms,
-            limit=limit,
-            after=cursor,
+            limit=check_limit(limit),
+            after=check_cursor(cursor),
             ref=check_text(schedule, "schedule", 200),
-            tenant=tenant,
+            tenant=check_text(tenant, "tenant", 128),
         )
         if ledger is None:
             raise not_found("schedule", schedule or "")

@@ -11,13 +11,12 @@ from duly.core.errors import ValidationFailed
 from duly.core.ids import is_id
 from duly.core.instants import to_ms
 from duly.core.operation import Operation
-from duly.core.policy import choose
-from duly.core.schedule import ScheduleStatus
 from duly.store.orders import BulkOrder, CancelOrder, DeleteOrder, PauseOrder, ResumeOrder, TriggerOrder
 from duly.store.sql import SqlStore
 from duly.store.values import Matching, ScheduleFilter
 
-from .checking import check_number, check_text, check_truth, check_words
+from .checking import check_list, check_number, check_text, check_truth, check_words
+from .filtering import check_filters, schedule_filter
 from .operations import Operations, Progress
 
 
@@ -173,9 +172,11 @@ class Bulk:
         others = sorted(name for name, value in filters.items() if name != "ids" and value not in (None, False))
         if others:
             raise ValidationFailed(f"ids and {others[0]} were given; expected one way to say which", field=others[0])
-        if isinstance(given, str) or not all(isinstance(ref, str) for ref in given):
+        given = check_list("ids", given, "ids and keys")
+        if not all(isinstance(ref, str) for ref in given):
             raise ValidationFailed(f"ids is {given!r}; expected a list of ids and keys", field="ids", got=given)
         check_number(len(given), "ids", 0, MOST_IDS)
+        check_filters(**{f"ids.{place}": ref for place, ref in enumerate(given)})
         found: dict[str, str | None] = {}
         for ref in given:
             schedule = None if is_id(ref) else await self._store.get_schedule(ref)
@@ -205,12 +206,10 @@ def read_filters(filters: Filters) -> ScheduleFilter:
     """The filter; one that would match everything is refused unless that is said."""
     check_words("a filter", filters, FILTERS)
     given = {name: value for name, value in filters.items() if value is not None and name not in ("everything", "ids")}
-    if "status" in given:
-        choose(ScheduleStatus, given["status"], "status")
-    if not given and not filters.get("everything"):
+    if not given and not check_truth(filters.get("everything", False), "everything"):
         raise ValidationFailed(
             "no filter was given; expected one of " + ", ".join(sorted(FILTERS)) + ", or everything=True for all",
             field="filter",
             expected="at least one filter",
         )
-    return ScheduleFilter(**given)  # type: ignore[arg-type]  # the words are those of the filter
+    return schedule_filter(**given)  # type: ignore[arg-type]  # the words are those of the filter

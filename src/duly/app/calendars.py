@@ -14,6 +14,7 @@ from duly.store.values import NewCalendar, Page
 
 from .checking import check_cursor, check_limit, check_prose, check_text
 from .dates import DateLike, MonthDayLike, RangeLike, check_calendar_name, check_dates, check_ranges, check_yearly
+from .filtering import check_filters
 from .paging import walked
 
 
@@ -72,6 +73,7 @@ class Calendars:
 
     async def list(self, *, tenant: str | None = None, limit: int = 50, cursor: str | None = None) -> Page[Calendar]:
         """One page, oldest first."""
+        check_filters(tenant=tenant)
         return await self._store.list_calendars(tenant=tenant, limit=check_limit(limit), after=check_cursor(cursor))
 
     async def iterate(self, *, tenant: str | None = None, limit: int = 200) -> AsyncIterator[Calendar]:

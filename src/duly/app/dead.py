@@ -24,12 +24,12 @@ from .checking import (
     check_list,
     check_number,
     check_position,
-    check_prose,
     check_text,
     check_truth,
     check_words,
     not_found,
 )
+from .filtering import check_filters
 from .payload import encode_payload
 from .words import UNSET, DeadFilters
 
@@ -192,7 +192,8 @@ class DeadLetters(ABC):
     async def _where(self, call: str, filters: DeadFilters) -> DeadFilter | None:
         """The filter, or None if it names a schedule that is not there."""
         check_words(call, filters, DeadFilters.__optional_keys__)
-        given = {name: check_prose(value, name, 4096) for name, value in filters.items() if name != "schedule"}  # type: ignore[arg-type]  # all are texts
+        check_filters(**filters)
+        given: dict[str, Any] = {name: value for name, value in filters.items() if name != "schedule"}
         schedule = filters.get("schedule")
         if schedule is not None and not is_id(schedule):
             found = await self._store.get_schedule(schedule)

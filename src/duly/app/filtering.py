@@ -14,7 +14,7 @@ def check_filters(**texts: str | None) -> None:
         check_prose(text, name, 4096)
 
 
-def schedule_filter(*, status: str | None, enabled: bool | None, **texts: str | None) -> ScheduleFilter:
+def schedule_filter(*, status: str | None = None, enabled: bool | None = None, **texts: str | None) -> ScheduleFilter:
     """The filter of a list of schedules, if each of its words can be met."""
     if status is not None:
         choose(ScheduleStatus, status, "status")

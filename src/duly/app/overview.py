@@ -25,6 +25,7 @@ from duly.store.sql import SqlStore
 from duly.store.values import Page, Stats
 
 from .checking import check_limit, check_number
+from .filtering import check_filters
 from .owning import Owning
 from .upcoming import Upcoming, upcoming
 
@@ -96,6 +97,7 @@ class Overview:
 
         What is paused does not fire, and is not among them; what is overdue comes first.
         """
+        check_filters(tenant=tenant, owner=owner)
         if self._owning.whose is not None and owner is None:
             tenant, owner = tenant or self._owning.whose.tenant, self._owning.whose.owner  # they have an index
         page = await self._store.list_upcoming(
@@ -128,6 +130,7 @@ class Overview:
         The next fire of each schedule is counted, up to 200,000 of them; what fires again within that time is reckoned
         from a sample of a few hundred schedules, and told as such.
         """
+        check_filters(tenant=tenant)
         check_number(hours, "hours", 1, MOST_HOURS)
         check_number(step, "step", 10, 3600)
         steps = hours * 3600 // step

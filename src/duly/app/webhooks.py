@@ -35,6 +35,7 @@ from duly.store.sql import SqlStore
 from duly.store.values import NewRequest, Page
 
 from .checking import check_cursor, check_id, check_limit, check_prose, check_text, check_truth
+from .filtering import check_filters
 from .owning import ANYBODYS, Owning
 from .paging import walked
 from .words import UNSET
@@ -133,6 +134,7 @@ class Webhooks:
 
     async def list(self, *, tenant: str | None = None, limit: int = 50, cursor: str | None = None) -> Page[Webhook]:
         """One page, oldest first."""
+        check_filters(tenant=tenant)
         return await self._store.list_webhooks(limit=check_limit(limit), after=check_cursor(cursor), tenant=tenant)
 
     async def iterate(self, *, tenant: str | None = None, limit: int = 200) -> AsyncIterator[Webhook]:
