@@ -230,6 +230,7 @@ def test_while_the_store_does_not_answer_it_is_alive_and_not_ready_and_a_signal_
         early = served.ask("/api/v1/schedules")
         assert (early.status, early.json["code"], early.headers["retry-after"]) == (503, "NOT_READY", "1")
         assert early.json["instance"] == f"urn:duly:request:{early.json['requestId']}"
+        assert early.headers["x-request-id"] == early.json["requestId"]
         assert served.end() == 0
 
 

@@ -86,6 +86,7 @@ async def told(reader: asyncio.StreamReader) -> tuple[int, dict[str, Any]]:
         assert "content-type: application/problem+json" in head
         document = json.loads(body)
         assert document["status"] == status == CODES[document["code"]][0].status
+        assert f"x-request-id: {document['requestId']}" in head
         return status, document
     return status, json.loads(body) if body.startswith(b"{") else {}
 
@@ -286,9 +287,9 @@ async def test_when_all_are_at_work_a_few_more_may_ask_about_health(tmp_path: Pa
         assert (await told(reader))[0] == 200
         assert await ended(reader) == b""
         reader, writer = await connect()
-        writer.write(GET + b"\r\n")
+        writer.write(GET + b"X-Request-ID: mine-7\r\n\r\n")
         status, document = await told(reader)
-        assert (status, document["code"]) == (503, "TOO_MANY_CONNECTIONS")
+        assert (status, document["code"], document["requestId"]) == (503, "TOO_MANY_CONNECTIONS", "mine-7")
         more = [await connect() for _ in range(SPARE + 8)]
         for _, writer in more:
             writer.write(GET + b"\r\n")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from contextlib import AbstractContextManager, nullcontext
 
 from duly.runtime.chance import Chance
@@ -13,9 +12,8 @@ from duly.runtime.tracing import Tracing
 from .auth.cors import Cors
 from .hosts import Hosts
 from .http import REQUEST_ID, Gone, Headers, Message, Receive, Scope, Send, send_internal, send_problem
-from .problems import FORBIDDEN, MISDIRECTED, problem
+from .problems import FORBIDDEN, MISDIRECTED, given_id, problem
 
-_ID = re.compile(rb"[A-Za-z0-9._:@/+=-]{1,128}")
 _TRACE_HEADERS = frozenset({b"traceparent", b"tracestate"})
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _HEADERS: Headers = [
@@ -47,8 +45,8 @@ class Edge:
         if scope["type"] != "http":
             await self._inner(scope, receive, send)  # type: ignore[operator]
             return
-        request_id = _given_id(scope) or f"{self._process}-{next(self._count):x}".encode()
-        scope[REQUEST_ID] = request_id.decode()
+        request_id = given_id(scope["headers"]) or f"{self._process}-{next(self._count):x}"
+        scope[REQUEST_ID] = request_id
         started = False
         origin = self._cors.allows(scope)
 
@@ -60,7 +58,7 @@ class Edge:
                 names = {name for name, _ in headers}
                 headers += [(name, value) for name, value in _DEFAULTS if name not in names]
                 shared = [] if origin is None else self._cors.headers(origin)
-                message["headers"] = [*headers, *_HEADERS, *shared, (b"x-request-id", request_id)]
+                message["headers"] = [*headers, *_HEADERS, *shared, (b"x-request-id", request_id.encode())]
             await send(message)
 
         if self._hosts is not None and self._hosts.refuses_host(scope):
@@ -97,10 +95,3 @@ class Edge:
         if (b"sec-fetch-site", b"cross-site") in scope["headers"]:
             return True
         return self._hosts is not None and self._hosts.refuses_origin(scope)
-
-
-def _given_id(scope: Scope) -> bytes | None:
-    for name, value in scope["headers"]:
-        if name == b"x-request-id":
-            return bytes(value) if _ID.fullmatch(value) else None
-    return None

@@ -9,10 +9,10 @@ import msgspec
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
 from .limits import HEADERS_LIMIT
-from .problems import CROWDED, HEADERS_TOO_LARGE, MEDIA_TYPE, NOT_READY, RETRY_AFTER, Kind, occurred, problem
+from .problems import CROWDED, HEADERS_TOO_LARGE, MEDIA_TYPE, NOT_READY, RETRY_AFTER, Kind, given_id, occurred, problem
 
 _refused = itertools.count(1)
-"""What never became a request has no id of its own; in this process it is told apart by its number."""
+"""What never became a request may have no id of its own; in this process it is told apart by its number."""
 
 
 def head_too_large() -> tuple[Kind, str, str]:
@@ -20,10 +20,12 @@ def head_too_large() -> tuple[Kind, str, str]:
     return HEADERS_TOO_LARGE, "HEADERS_TOO_LARGE", f"the headers have more than {HEADERS_LIMIT} bytes; send fewer"
 
 
-def _document(kind: Kind, code: str, detail: str) -> tuple[list[tuple[bytes, bytes]], bytes]:
+def _document(kind: Kind, code: str, detail: str, given: str | None = None) -> tuple[list[tuple[bytes, bytes]], bytes]:
     extra = {"retryAfterSeconds": RETRY_AFTER} if kind.status == 503 else {}
-    body = msgspec.json.encode(occurred(problem(kind, code, detail, **extra), f"refused-{next(_refused)}"))
+    request_id = given or f"refused-{next(_refused)}"
+    body = msgspec.json.encode(occurred(problem(kind, code, detail, **extra), request_id))
     headers = [
+        (b"x-request-id", request_id.encode()),
         (b"content-type", MEDIA_TYPE.encode()),
         (b"content-length", str(len(body)).encode()),
         (b"cache-control", b"no-store"),
@@ -43,15 +45,15 @@ def answer(kind: Kind, code: str, detail: str) -> bytes:
 
 async def crowded(scope: Any, receive: Any, send: Any) -> None:
     """The application of a connection that is one too many."""
-    await _refuse(send, CROWDED, "TOO_MANY_CONNECTIONS", "the server has all the clients it can take; try again")
+    await _refuse(scope, send, CROWDED, "TOO_MANY_CONNECTIONS", "the server has all the clients it can take; try again")
 
 
 async def starting(scope: Any, receive: Any, send: Any) -> None:
     """The application until there is one."""
-    await _refuse(send, NOT_READY, "NOT_READY", "the server is starting; try again in a moment")
+    await _refuse(scope, send, NOT_READY, "NOT_READY", "the server is starting; try again in a moment")
 
 
-async def _refuse(send: Any, kind: Kind, code: str, detail: str) -> None:
-    headers, body = _document(kind, code, detail)
+async def _refuse(scope: Any, send: Any, kind: Kind, code: str, detail: str) -> None:
+    headers, body = _document(kind, code, detail, given_id(scope["headers"]))
     await send({"type": "http.response.start", "status": kind.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

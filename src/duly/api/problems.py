@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ from .wording import in_json_words
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER = 1
 """Seconds after which it is worth asking again when the store did not answer."""
+_REQUEST_ID = re.compile(rb"[A-Za-z0-9._:@/+=-]{1,128}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +189,14 @@ def problem(kind: Kind, code: str, detail: str, **extra: Any) -> dict[str, Any]:
 def occurred(document: dict[str, Any], request_id: str | None) -> dict[str, Any]:
     """The problem of one request: it names the request, so that the log can be asked about it."""
     return {**document, "instance": f"urn:duly:request:{request_id}", "requestId": request_id}
+
+
+def given_id(headers: Iterable[tuple[bytes, bytes]]) -> str | None:
+    """The request id that the client chose, where it is one."""
+    for name, value in headers:
+        if name == b"x-request-id":
+            return value.decode() if _REQUEST_ID.fullmatch(value) else None
+    return None
 
 
 def internal() -> dict[str, Any]:
