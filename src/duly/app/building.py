@@ -278,9 +278,9 @@ def _check_jitter_fits(definition: Definition) -> None:
         )
 
 
-def anchored(new: Definition, old: Definition | None, now: int) -> Timing:
+def anchored(new: Definition, old: Definition, now: int) -> Timing:
     """The timing, counted from the schedule's own start if it asks for that: an edit or a restart is no new start."""
-    was = None if old is None else old.timing
+    was = old.timing
     if isinstance(was, Every) and was.anchor == "start" and was.anchor_ms is not None and new.start_at is None:
         return new.timing.anchored_at(was.anchor_ms) if isinstance(new.timing, Every) else new.timing
     return started(new, now).timing

@@ -32,7 +32,7 @@ from duly.store.values import NewSchedule, Page, Put
 from .applying import Applying
 from .auditing import Auditing
 from .backfilling import Backfilling
-from .building import Builder, anchored
+from .building import Builder
 from .bulk import Bulk
 from .checking import check_cursor, check_id, check_limit, check_list, check_text, check_truth, check_words, not_found
 from .editing import Merge, Replacement
@@ -232,8 +232,7 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
 
         def succession(schedule: Schedule, now: int) -> Succession:
             editing.check_revision(schedule.facts, if_revision)
-            definition = replace(schedule.definition, timing=timing)
-            return reschedule(schedule, now, id=new_id, timing=anchored(definition, None, now), by=by)
+            return reschedule(schedule, now, id=new_id, timing=timing, by=by)
 
         made = await self._store.replace_schedule(ref, new_id, succession, connection=connection)
         if made is None:

@@ -10,13 +10,13 @@ from duly.core.ids import check_key
 from duly.core.instants import to_datetime
 from duly.core.rules.excluding import Exclusions, note_of
 from duly.core.rules.moving import resumed_cursor
+from duly.core.rules.starting import started
 from duly.core.rules.windows import fire_instant, next_window
 from duly.core.schedule import Definition, Schedule, Target, TargetKind
 from duly.core.timing import Every, Jitter, Timing, dst_note
 from duly.core.timing.epoch import to_second
 from duly.core.timing.zone import zone_named
 
-from .building import anchored
 from .checking import check_number
 
 MOST = 100
@@ -57,8 +57,7 @@ def previewed(
         calendars=calendars,
         exclude_dates=exclude_dates,
     )
-    definition.timing = anchored(definition, None, after)
-    return definition
+    return started(definition, after)
 
 
 def preview(definition: Definition, after: int, count: int, exclusions: Exclusions | None) -> list[Upcoming]:

@@ -34,7 +34,7 @@ def reschedule(schedule: Schedule, now: int, *, id: str, timing: Timing, by: str
             status=str(schedule.status),
         )
     key = id if facts.key == facts.id else facts.key
-    definition = replace(schedule.definition, key=key, timing=timing)
+    definition = started(replace(schedule.definition, key=key, timing=timing), now)
     first_window(definition, now)  # refuses a timing that has none, before anything is written
     change = cancel(schedule, now, by)
     change.facts = replace(change.facts, key=facts.id, replaced_by=id)
