@@ -176,6 +176,7 @@ async def test_e5_whatever_a_process_handler_does_to_itself_is_a_failed_attempt(
         "kill": "exit code -9",
         "sys": "SystemExit: 4",
         "pickle": "lambda",
+        "await": "Fatal: the handler's result is a coroutine that nobody awaits here; a process runs plain functions",
     }
     async with app:
         runs = {kind: await app.enqueue("fail", {"kind": kind}) for kind in table}
@@ -183,7 +184,7 @@ async def test_e5_whatever_a_process_handler_does_to_itself_is_a_failed_attempt(
             done = await app.runs.wait(runs[kind].id, timeout=PATIENCE)
             assert done.status is RunStatus.FAILED, kind
             assert text in (done.error_message or ""), kind
-            assert (done.reason == Reason.FATAL) is (kind == "fatal")
+            assert (done.reason == Reason.FATAL) is (kind in ("fatal", "await"))
 
 
 async def test_a_process_handler_may_snooze(app: Duly, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import multiprocessing
 import os
 import signal
@@ -129,7 +130,11 @@ def _child(
     try:
         if prepare is not None:
             prepare()
-        answer = ("value", _found(place)(**arguments.values(RunContext(claim))))
+        value = _found(place)(**arguments.values(RunContext(claim)))
+        if inspect.iscoroutine(value):
+            value.close()
+            raise Fatal("the handler's result is a coroutine that nobody awaits here; a process runs plain functions")
+        answer = ("value", value)
     except Fatal as error:
         answer = ("fatal", str(error))
     except BaseException as error:  # noqa: BLE001 - around a handler: whatever it raises is its outcome
