@@ -11,7 +11,6 @@ from duly.core.ids import on_dead_run_id, redrive_run_id
 from duly.core.instants import to_datetime
 from duly.core.lane import Singleton
 from duly.core.policy import Overlap
-from duly.core.positions import position_of_run, read_position
 from duly.core.rules.overlap import admit_redriven
 from duly.core.run import Claim, NewRun, OpenRun, Reason, Run, RunKind
 from duly.core.schedule import Cursor, Definition
@@ -20,6 +19,7 @@ from duly.runtime.clock import Clock
 from duly.store.dead import DeadFilter, DeadRef, Done, Handled, Redrive
 from duly.store.values import Instance, Page
 from tests.differential.lanes import LaneRow
+from tests.differential.positions import page_of_runs
 
 
 @dataclass(slots=True, kw_only=True)
@@ -103,11 +103,8 @@ class DeadModel:
         return [attempt for key, attempt in self.attempts.items() if key[0] == run_id]
 
     async def list_dead(self, where: DeadFilter, *, limit: int, after: str | None = None) -> Page[Run]:
-        begin = None if after is None else read_position(after)
         dead = [replace(self._run(row.id), payload_json=None, result_json=None) for row in self._dead(where)]
-        runs = sorted(dead, key=position_of_run, reverse=True)
-        runs = [run for run in runs if begin is None or position_of_run(run) < begin]
-        return Page(runs[:limit], position_of_run(runs[limit - 1]).cursor if len(runs) > limit else None)
+        return page_of_runs(dead, limit, after)
 
     async def find_dead(
         self, where: DeadFilter, *, died_by: int, limit: int, after: str | None = None

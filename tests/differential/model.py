@@ -31,7 +31,6 @@ from duly.core.lane import Singleton
 from duly.core.on_event import EventHandler
 from duly.core.outside import holds_any
 from duly.core.policy import LEFT_RETRY, Retry
-from duly.core.positions import position_of_run, read_position
 from duly.core.queue import Queue, QueueState
 from duly.core.rules.backlog import all_missed, not_prompt, under
 from duly.core.rules.editing import Change, end_pause, pause
@@ -114,6 +113,7 @@ from tests.differential.dead import DeadModel, RedriveRow
 from tests.differential.keys import KeysModel
 from tests.differential.lanes import LaneRow, LanesModel, UniqueRow
 from tests.differential.operating import OperatingModel, OperationRow
+from tests.differential.positions import page_of_runs
 from tests.differential.publishing import PublishingModel
 from tests.differential.requesting import RequestsModel
 from tests.differential.steps import NEVER, MessageRow, StepsModel
@@ -880,13 +880,11 @@ class Model(
         return self._run(run_id) if self._sees_run(run_id) else None
 
     async def list_runs(self, where: RunFilter, *, limit: int, after: str | None = None) -> Page[Run]:
-        begin = None if after is None else read_position(after)
         everything = [self._run(id) for id in [*self.runs, *self.history] if self._sees_run(id)]
         found = [
             replace(run, payload_json=None, result_json=_short(run.result_json))
-            for run in sorted(everything, key=position_of_run, reverse=True)
-            if (begin is None or position_of_run(run) < begin)
-            and where.tenant in (None, run.tenant)
+            for run in everything
+            if where.tenant in (None, run.tenant)
             and where.owner in (None, self._owner_of(run.id))
             and where.schedule_id in (None, run.schedule_id)
             and where.job in (None, run.job)
@@ -894,7 +892,7 @@ class Model(
             and where.workflow in (None, run.job, run.job.partition("@")[0])
             and all(wanted.fits(self._marks_of(run.id)) for wanted in where.marks)
         ]
-        return Page(found[:limit], position_of_run(found[limit - 1]).cursor if len(found) > limit else None)
+        return page_of_runs(found, limit, after)
 
     async def recent_outcomes(self, schedule_ids: Sequence[str], *, each: int) -> dict[str, Outcomes]:
         found = [self.facts[id] for id in schedule_ids if id in self.facts]

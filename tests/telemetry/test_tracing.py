@@ -20,7 +20,7 @@ from duly.api.application import application
 from duly.core.errors import ConfigurationError
 from duly.core.run import Lost
 from duly.engine.worker import _leaked
-from duly.runtime.tracing import traceparent_now
+from duly.runtime.tracing import current_claim
 from duly.store.values import Held
 from duly.telemetry.logs import JsonFormatter
 from duly.telemetry.tracing import OpenTelemetryTracing
@@ -140,7 +140,8 @@ async def test_a_run_enqueued_for_now_goes_on_in_the_trace_of_who_asked_and_one_
 ) -> None:
     @app.job("send")
     def send() -> str | None:
-        return traceparent_now()
+        claim = current_claim.get()
+        return None if claim is None else claim.trace
 
     await app.start()
     with traced.tracer.start_as_current_span("request") as request:

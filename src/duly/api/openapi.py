@@ -129,7 +129,7 @@ def document(root: str = "") -> dict[str, Any]:
             "title": "duly",
             "version": VERSION,
             "description": ABOUT,
-            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+            "license": LICENSE,
         },
         "servers": [{"url": root or "/"}],
         "tags": [

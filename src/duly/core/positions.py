@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .ids import is_id
-from .instants import to_ms
-from .run import Run, RunKind
+from .run import RunKind
 
 CEILING = "02000000-0000-0000-0000-000000000000"
 """No id from here on counts as dated (an instant from September 2039 on): nearly all ids that are hashes or random are
@@ -41,11 +40,6 @@ class Position(NamedTuple):
 def position_of(id: str, kind: str, at: int) -> Position:
     """Where a run stands that is for an instant."""
     return Position(instant_of(id) if is_dated(id, kind, at) else at, id)
-
-
-def position_of_run(run: Run) -> Position:
-    at = run.fired_at if run.window_at is None else run.window_at
-    return position_of(run.id, run.kind, to_ms(at))
 
 
 def is_dated(id: str, kind: str, at: int) -> bool:

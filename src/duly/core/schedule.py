@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -387,11 +387,6 @@ class Schedule(RestNames):
 
     def window_key(self, window_at: int) -> str:
         return window_key(self.key, window_at)
-
-    def lateness(self, now: int) -> timedelta:
-        """How long the next fire is overdue; zero when it is not."""
-        fire_at = self.cursor.fire_at
-        return timedelta(milliseconds=max(0, now - fire_at)) if fire_at is not None else timedelta(0)
 
     def _target_name(self, kind: TargetKind) -> str | None:
         target = self.definition.target

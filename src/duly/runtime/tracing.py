@@ -66,9 +66,3 @@ def step_span(name: str, words: Words) -> Iterator[None]:
         return
     with tracing.step(name, words):
         yield
-
-
-def traceparent_now() -> str | None:
-    """What a message carries that is sent for the run at work; None where it is not traced."""
-    claim = current_claim.get()
-    return None if claim is None else claim.trace
