@@ -35,14 +35,15 @@ from duly.core.queue import Queue, QueueState
 from duly.core.rules.backlog import all_missed, not_prompt, under
 from duly.core.rules.editing import Change, end_pause, pause
 from duly.core.rules.fairness import shares, shuffled
-from duly.core.rules.firing import FireRules, first_cursor, plan, started
+from duly.core.rules.firing import FireRules, plan
 from duly.core.rules.flow import after_starts, allowance, is_full, opens_at
 from duly.core.rules.forecasting import Stratum
-from duly.core.rules.overlap import admit_manual
+from duly.core.rules.overlap import admit_manual, lane_release
 from duly.core.rules.recording import record
 from duly.core.rules.replacing import Succession
-from duly.core.rules.settling import Again, after_run, lane_release
+from duly.core.rules.settling import Again, after_run
 from duly.core.rules.settling import settle as decide
+from duly.core.rules.starting import first_cursor, started
 from duly.core.rules.suspects import ONE, Room, Suspect, choose
 from duly.core.run import (
     Cancelled,

@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from duly.core.instants import to_ms
-from duly.core.rules.firing import FireRules, Plan, first_cursor, plan
+from duly.core.rules.firing import FireRules, Plan, plan
+from duly.core.rules.starting import first_cursor
 from duly.core.run import Hold, OpenRun, RunKind
 from duly.core.schedule import Cursor, Definition, Facts, Schedule, Target, TargetKind
 from duly.core.timing import Cron, Every

@@ -14,13 +14,12 @@ from duly.core.rules.draft import Draft
 from duly.core.rules.excluding import Exclusions, excluded_window, steps_excluding
 from duly.core.rules.missed import Dropped, sort_out
 from duly.core.rules.plans import FireRules, Plan, moved, new_run, unmoved
-from duly.core.rules.starting import first_cursor, started
 from duly.core.rules.windows import Windows, fire_instant, next_window, within_end
 from duly.core.run import OpenRun
 from duly.core.schedule import Cursor, Definition
 from duly.core.timing import Every
 
-__all__ = ["FireRules", "Plan", "first_cursor", "plan", "started"]
+__all__ = ["FireRules", "Plan", "plan"]
 
 
 def plan(

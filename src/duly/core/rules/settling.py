@@ -7,7 +7,6 @@ from typing import assert_never
 
 from duly.core.policy import Retry
 from duly.core.rules.backoff import delay_ms
-from duly.core.rules.overlap import lane_release
 from duly.core.rules.windows import fire_instant, within_end
 from duly.core.run import (
     Cancelled,
@@ -26,8 +25,6 @@ from duly.core.run import (
 )
 from duly.core.schedule import Cursor, Definition, ScheduleStatus
 from duly.core.timing import Every, Once
-
-__all__ = ["Again", "Finish", "PauseRequest", "after_run", "lane_release", "settle"]
 
 
 @dataclass(frozen=True, slots=True)

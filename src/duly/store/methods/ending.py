@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from duly.core.rules.editing import Change
-from duly.core.rules.settling import lane_release
+from duly.core.rules.overlap import lane_release
 from duly.core.run import Hold, Reason, RunStatus
 from duly.core.schedule import Definition
 from duly.store.statements import Program, batch, query

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from duly.core.rules.editing import pause
-from duly.core.rules.settling import after_run, lane_release
+from duly.core.rules.overlap import lane_release
+from duly.core.rules.settling import after_run
 from duly.core.run import OpenRun, RunKind, RunStatus
 from duly.core.schedule import Cursor, Definition
 from duly.store.codec import CURSOR, cursor_columns, read_cursor, read_open_run

@@ -10,7 +10,7 @@ from typing import Any
 
 from duly.core.errors import ClientRequestIdInUse, Conflict, DulyError, KeyInUse, QuotaExceeded
 from duly.core.ids import check_ref, is_id, is_key
-from duly.core.rules.firing import first_cursor, started
+from duly.core.rules.starting import first_cursor, started
 from duly.core.schedule import UNREAD, Facts, Schedule, TargetKind
 from duly.core.timing import Cron, Every, Once
 from duly.runtime.collecting import uncollected
