@@ -175,12 +175,3 @@ class RestNames:
     @property
     def fired_at(self) -> datetime | None:
         return to_datetime(self.cursor.last_fired_at)
-
-    @property
-    def replaces(self) -> str | None:
-        """The id of the schedule that this one was made of by a reschedule."""
-        return self.facts.replaces
-
-    @property
-    def replaced_by(self) -> str | None:
-        return self.facts.replaced_by
