@@ -151,6 +151,23 @@ def test_a_schedule_is_described_in_the_words_of_python(client: Any) -> None:
     assert len(client.schedules.preview(duly.Every("1h"), count=3)["items"]) == 3
 
 
+@pytest.mark.parametrize("wrong", ["nightly", 5, b"x"], ids=repr)
+def test_what_is_no_list_or_no_truth_is_refused_and_not_taken_for_one(client: Any, wrong: Any) -> None:
+    client.schedules.create({**NIGHTLY, "tags": ["n"]})
+    calls = {
+        "tags of a schedule": lambda: client.schedules.create("k", duly.Every("1h"), job="x", tags=wrong),
+        "tags of runs": lambda: client.runs.list(tags=wrong),
+        "ids of schedules": lambda: client.schedules.pause_many(ids=wrong),
+        "ids of dead letters": lambda: client.runs.redrive_many(ids=wrong),
+        "everything": lambda: client.schedules.pause_many(everything=wrong),
+    }
+    for what, call in calls.items():
+        with pytest.raises(errors.ValidationFailed):
+            pytest.fail(f"{what} were taken: {call()}")
+    (kept,) = client.schedules.list()["items"]
+    assert (kept["key"], kept["enabled"]) == ("nightly", True)
+
+
 def test_operators_have_all_of_it(client: Any) -> None:
     for n in range(3):
         client.schedules.create({**NIGHTLY, "key": f"k{n}", "tags": ["etl"]})

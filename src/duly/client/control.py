@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Generic, TypedDict, TypeVar, Unpack
 
 from .calls import Answer, Call, Pause
-from .making import API, UNSET, get, given, path_of, post
+from .making import API, UNSET, get, given, many, path_of, post
 from .runs import FIRST_LOOK, LONGEST_LOOK, Follow, Steps
 
 R = TypeVar("R")
@@ -114,10 +114,9 @@ class BulkSchedules(Generic[R]):
         asked = {name: value for name, value in filters.items() if value is not None}
         body: dict[str, Any] = {"action": action} | given(**options)
         if "ids" in asked:
-            body["ids"] = [*filters["ids"]]  # type: ignore[misc]  # it is not None
-        if asked.pop("everything", False):
-            body["everything"] = True
-        asked.pop("ids", None)
+            body["ids"] = many(asked.pop("ids"))
+        if (everything := asked.pop("everything", False)) is not False:
+            body["everything"] = everything
         if asked:
             body["filter"] = {_NAMES.get(name, name): value for name, value in asked.items()}
         return self.change_many(body)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 from urllib.parse import quote
@@ -68,6 +68,13 @@ def given(**values: Any) -> dict[str, Any]:
 def instant(value: Any) -> Any:
     """An aware datetime as RFC 3339; anything else as it is, for the server to judge."""
     return value.isoformat() if isinstance(value, datetime) else value
+
+
+def many(values: Any, each: Callable[[Any], Any] = instant) -> Any:
+    """What there are many of as a list; what is not many as it is, for the server to judge."""
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        return values
+    return [each(value) for value in values]
 
 
 def _match(if_revision: int | None) -> dict[str, str]:

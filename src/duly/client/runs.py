@@ -6,10 +6,10 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, Generic, TypedDict, TypeVar, Unpack
 
 from duly.core.errors import WaitTimeout
-from duly.core.marks import Wanted, write_attributes
+from duly.core.marks import Wanted, write_attributes, write_tags
 
 from .calls import Answer, Call, Pause
-from .making import API, UNSET, get, given, path_of, post
+from .making import API, UNSET, get, given, many, path_of, post
 from .wording import RunOptions, camel
 
 R = TypeVar("R")
@@ -72,7 +72,7 @@ class Runs(Generic[R]):
         """
         query: dict[str, Any] = {"scheduleId": schedule, "jobType": job, "workflow": workflow, "status": status}
         query |= {"owner": owner, "tenant": tenant}
-        query |= {"tag": ",".join(tags) or None, "attr": write_attributes(attributes) or None}
+        query |= {"tag": write_tags(tags) or None, "attr": write_attributes(attributes) or None}
         return self._send(get(f"{API}/runs", query | {"limit": limit, "cursor": cursor}))
 
     def iterate(self, **filters: Any) -> Any:
@@ -163,5 +163,5 @@ def _named(filters: DeadFilters) -> dict[str, Any]:
 
 
 def _which(ids: Sequence[str] | None, most: int | None, filters: DeadFilters) -> dict[str, Any]:
-    which: dict[str, Any] = {"filter": _named(filters)} if ids is None else {"ids": [*ids]}
+    which: dict[str, Any] = {"filter": _named(filters)} if ids is None else {"ids": many(ids)}
     return which | given(limit=most)

@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 from duly.core.policy import CatchUp, Retry
 from duly.core.timing import Cron, Every, Jitter, Once, Timing
 
-from .making import instant
+from .making import instant, many
 
 
 class ScheduleOptions(TypedDict, total=False):
@@ -87,7 +87,7 @@ def schedule_body(words: Mapping[str, Any]) -> dict[str, Any]:
             case "metadata":
                 body["metadata"] = None if value is None else {camel(name): text for name, text in value.items()}
             case "calendars" | "exclude_dates" | "tags":
-                body[camel(word)] = None if value is None else [day_text(one) for one in value]
+                body[camel(word)] = many(value, day_text)
             case _:
                 body[_OTHERWISE.get(word, camel(word))] = instant(value)
     return body

@@ -138,6 +138,11 @@ def parse_attributes(text: str) -> tuple[Wanted, ...]:
     return tuple(found)
 
 
+def write_tags(tags: Sequence[str]) -> str:
+    """Conditions on tags as a query has them."""
+    return ",".join(one.name.removeprefix(_TAG) for one in wanted_tags(tags))
+
+
 def write_attributes(attributes: Mapping[str, Any] | Sequence[Wanted]) -> str:
     """Conditions as ``parse_attributes`` reads them back."""
     return ",".join(f"{one.name}:{one.compare}:{one.value}" for one in wanted_attributes(attributes))
