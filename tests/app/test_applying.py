@@ -169,6 +169,17 @@ async def test_prune_deletes_only_where_that_was_asked_for(app: Duly) -> None:
     assert list(await stored(app)) == ["sync"]
 
 
+async def test_what_is_to_be_kept_is_named_by_id_or_key_and_in_a_list(app: Duly) -> None:
+    await app.schedules.apply([NIGHTLY, SYNC], set="shop")
+    before = await stored(app)
+    named = [before["nightly"].id, "sync"]
+    assert await app.schedules.apply([], set="shop", prune="delete", keep=named) == []
+    for wrong in ("sync", 5, [5], [None]):
+        with pytest.raises(ValidationFailed, match=r"expected (a list of ids and keys|the id or key)"):
+            await app.schedules.apply([{**SYNC, "tags": ["x"]}], set="shop", prune="delete", keep=wrong)  # type: ignore[arg-type]
+    assert await stored(app) == before
+
+
 async def test_sets_and_apps_on_one_database_never_touch_each_others(make_app: MakeApp) -> None:
     declaring = make_app(roles=(), name="web")
     declaring.job("coded", cron="0 4 * * *")(lambda: None)

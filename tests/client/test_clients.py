@@ -159,6 +159,7 @@ def test_what_is_no_list_or_no_truth_is_refused_and_not_taken_for_one(client: An
         "tags of runs": lambda: client.runs.list(tags=wrong),
         "ids of schedules": lambda: client.schedules.pause_many(ids=wrong),
         "ids of dead letters": lambda: client.runs.redrive_many(ids=wrong),
+        "what to keep": lambda: client.schedules.apply([], set="s", prune="delete", keep=wrong),
         "everything": lambda: client.schedules.pause_many(everything=wrong),
     }
     for what, call in calls.items():

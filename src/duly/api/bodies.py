@@ -237,7 +237,7 @@ class ApplyBody(Base):
         Literal["pause", "delete"] | UnsetType | None,
         told("What becomes of schedules of the set that are not here; absent: nothing."),
     ] = UNSET
-    keep: Annotated[list[str] | UnsetType, told("Ids of schedules that are not to be pruned either.")] = UNSET
+    keep: Annotated[list[str] | UnsetType, told("Ids or keys of schedules that are not to be pruned either.")] = UNSET
     dry_run: Annotated[bool, told("Only tell what would be done.")] = False
 
 

@@ -14,6 +14,7 @@ from typing import Any, Unpack
 
 from duly.config import Settings
 from duly.core.errors import Conflict, DulyError, Invalid, KeyInUse, ValidationFailed
+from duly.core.ids import check_ref
 from duly.core.policy import choose
 from duly.core.rules.editing import Change
 from duly.core.rules.starting import first_cursor, first_window, started
@@ -24,7 +25,7 @@ from duly.store.sql import SqlStore
 from duly.store.values import NewSchedule, Put
 
 from .building import Builder
-from .checking import check_truth, check_words
+from .checking import check_list, check_truth, check_words
 from .declared import SET
 from .editing import Replacement
 from .looking import exclusions_for
@@ -93,8 +94,8 @@ class Applying:
     ) -> list[Applied]:
         """Make schedules what is given (the arguments of ``create``, each with a key), in this order.
 
-        With ``prune`` ("pause" or "delete"), what belongs to the set and is neither given nor among the ids to
-        ``keep`` goes. ``dry_run`` answers the same and changes nothing. What is refused is refused together:
+        With ``prune`` ("pause" or "delete"), what belongs to the set and is neither given nor among the ids and keys
+        to ``keep`` goes. ``dry_run`` answers the same and changes nothing. What is refused is refused together:
         ``details["refusals"]`` of the error has each place in the list with its own error.
         """
         owner = None if set is None else f"{SET}{check_set(set)}"
@@ -103,6 +104,9 @@ class Applying:
             raise ValidationFailed(
                 "prune needs a set: only what was applied under its name before is pruned", field="prune", got=prune
             )
+        named = check_list("keep", keep, "ids and keys")
+        for ref in named:
+            check_ref(ref, "a schedule to keep")
         steps = await self._plan(schedules, owner, by)
         done: list[Applied] = []
         try:
@@ -112,7 +116,7 @@ class Applying:
                 async for one in self._written(steps):
                     done.append(one)
             if how is not None and owner is not None:
-                kept = {*keep, *(one.after.id for one in done if one.after is not None)}
+                kept = {*named, *(one.after.id for one in done if one.after is not None)}
                 done += await self._pruned(owner, how, kept, dry_run=dry_run, by=by)
         except DulyError as error:
             error.message += f" ({len(done)} of {len(steps)} schedules were applied; to apply all again is safe)"
@@ -187,7 +191,7 @@ class Applying:
     ) -> list[Applied]:
         gone: list[Applied] = []
         for before in await self._store.declared_schedules(owner):
-            if before.id in kept or (before.status.ended and how is Prune.PAUSE):
+            if before.id in kept or before.key in kept or (before.status.ended and how is Prune.PAUSE):
                 continue
             leave = Leave(owner, how, by)
             change = leave(before, self._clock.now())

@@ -10,7 +10,7 @@ from duly.core.saying import job_said_once
 from duly.core.timing import Jitter, Timing
 
 from .control import BulkSchedules
-from .making import API, UNSET, get, given, path_of, post, write
+from .making import API, UNSET, get, given, many, path_of, post, write
 from .wording import ScheduleChanges, ScheduleOptions, day_text, jitter_body, schedule_body, timing_body
 
 R = TypeVar("R")
@@ -95,9 +95,10 @@ class Schedules(BulkSchedules[R]):
     ) -> R:
         """Make schedules exactly what is given, each by its key; twice is fine. They are bodies of creates.
 
-        With ``prune`` ("pause" or "delete"), what belongs to the set and is not given goes, but for the ids to keep.
+        With ``prune`` ("pause" or "delete"), what belongs to the set and is not given goes, but for the ids and keys
+        to keep.
         """
-        body = {"schedules": [dict(one) for one in schedules], "keep": [*keep], "dryRun": dry_run}
+        body = {"schedules": [dict(one) for one in schedules], "keep": many(keep), "dryRun": dry_run}
         return self._send(post(f"{API}/schedules:apply", body | given(set=set, prune=prune), repeatable=True))
 
     def delete(
