@@ -515,6 +515,18 @@ MUTANTS = (
         (AUDIT,),
     ),
     Mutant(
+        "audit-prolongs-pauses",
+        "an audit takes a pause to last until somebody noticed that it was over",
+        (
+            (
+                "src/duly/core/rules/living.py",
+                "until = switch.at if switch.as_of is None else switch.as_of",
+                "until = switch.at",
+            ),
+        ),
+        (AUDIT,),
+    ),
+    Mutant(
         "audit-believes-ids",
         "an audit does not compare a row's id with its window",
         (

@@ -316,6 +316,27 @@ async def test_windows_of_a_pause_are_not_owed_where_an_edit_moved_on_past_them(
     assert (found.findings, found.windows) == ([], 1)
 
 
+@pytest.mark.parametrize("edited", [True, False])
+async def test_windows_between_the_end_of_a_pause_and_the_edit_that_notices_it_are_owed(
+    place: Place, clock: ManualClock, edited: bool
+) -> None:
+    trial = place.trial
+    put = await trial.put("absent", Every(minutes=1))
+    await trial.pause(put, until=clock.now() + 5 * MINUTE)
+    clock.move(minutes=8)
+    if edited:
+        await trial.edit(put, definition=trial.new("absent", Every(minutes=7)).definition)
+    else:
+        await trial.store.resume_expired_pauses(limit=10)
+        await trial.fire()
+    clock.move(seconds=90)
+    found = await place.audit(schedule=put.id)
+    assert (found.findings, found.windows) == ([], 3 if edited else 4)
+    place.execute(f"DELETE FROM duly_history WHERE schedule_id = '{put.id}'")
+    (missed,) = (await place.audit(schedule=put.id)).findings
+    assert (missed.fault, missed.windows) == (Fault.MISSED, 2)
+
+
 def past(clock: ManualClock) -> Once:
     """A moment that has gone by and is to fire all the same."""
     return Once.at_instant(clock.now() - 10 * MINUTE, on_past="fire")
@@ -372,4 +393,6 @@ async def test_a_one_shot_that_a_pause_kept_from_firing_is_missed_by_nobody(
         assert (await trial.fire()).runs == 1
     clock.move(minutes=1)
     found = await place.audit(schedule=put.id)
-    assert (found.findings, found.not_judged) == ([], [])
+    # Where the pause had run out eleven minutes before anybody noticed, its fire was owed since then.
+    told = [(Fault.LATE, "it fired 660 s after its time")] if end == "run out" else []
+    assert ([(one.fault, one.detail) for one in found.findings], found.not_judged) == (told, [])

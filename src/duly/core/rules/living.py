@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise, takewhile
 
-from duly.core.audit import Life, RevisionMade, Switched
+from duly.core.audit import Life, Switched
 from duly.core.schedule import Definition
 from duly.core.timing import Once
 
@@ -87,27 +87,13 @@ def pauses_of(life: Life) -> list[Pause]:
         if not switch.enabled:
             since = switch.at if since is None else since
         elif since is not None:
-            pauses.append(Pause(since, _resumed_at(life, switch), switch.goes_on_from))
+            # At the end it had, however late somebody noticed: what came since then was due, also before an edit.
+            until = switch.at if switch.as_of is None else switch.as_of
+            pauses.append(Pause(since, until, switch.goes_on_from))
             since = None
     if since is not None:
         pauses.append(Pause(since, None))
     return pauses
-
-
-def _resumed_at(life: Life, switch: Switched) -> int:
-    """When the pause was over: at the end it had, unless an edit moved the schedule on before anybody noticed."""
-    if switch.as_of is None:
-        return switch.at
-    made = sorted(life.revisions, key=lambda revision: revision.number)
-    for before, after in pairwise(made):
-        if switch.as_of < after.made_at <= switch.at and _moves_of(before) != _moves_of(after):
-            return after.made_at
-    return switch.as_of
-
-
-def _moves_of(revision: RevisionMade) -> tuple[object, int | None]:
-    definition = revision.definition
-    return _moves(definition) if isinstance(definition, Definition) else (None, None)
 
 
 def _moves(definition: Definition) -> tuple[object, int | None]:
