@@ -1094,6 +1094,12 @@ MUTANTS = (
         (BORROWED,),
     ),
     Mutant(
+        "looking-back-waits",
+        "in such a transaction a run waits for the end of one that has ended since, and nobody lets it go",
+        _queries("postgres", ("hold_deciding",), "<> 'read committed'", "= 'never'"),
+        (BORROWED,),
+    ),
+    Mutant(
         "zombies-in-one-batch",
         "an older attempt that ends in the same batch as the newer one borrows its guard",
         (

@@ -11,6 +11,8 @@ from psycopg import IsolationLevel
 from psycopg.rows import dict_row
 
 from duly.core.errors import StoreError, ValidationFailed
+from duly.core.lane import Singleton, Unique
+from duly.core.policy import Overlap
 from duly.core.rules.editing import cancel
 from duly.store.sql import SqlStore
 from tests.store.postgres.making import (
@@ -135,3 +137,58 @@ async def test_nothing_is_decided_without_a_run_that_was_made_since_the_transact
             await store.trigger("a", run_id=new_id(), **by_hand, connection=first)
         with pytest.raises(StoreError, match=r"\[40001\]"):
             await store.change_schedule("a", lambda found, now: cancel(found, now, None), connection=second)
+
+
+@pytest.mark.parametrize("claimed_before", [True, False], ids=["running-then", "waiting-then"])
+@pytest.mark.parametrize("level", FIXED, ids=lambda level: level.name)
+@pytest.mark.parametrize(
+    "words", [{"singleton": Singleton(key="k")}, {"unique": Unique(key="k", for_ms=0)}], ids=["singleton", "unique"]
+)
+async def test_nobody_waits_for_the_end_of_a_run_that_has_ended_since_the_transaction_looked(
+    store: SqlStore, fresh_postgres: str, level: IsolationLevel, claimed_before: bool, words: dict[str, Any]
+):
+    session, claims = await open_session(store), []
+    await store.enqueue([new_request(**words)])
+    if claimed_before:
+        claims = await claim_all(store, session)
+    with looking_back(fresh_postgres, level) as connection:
+        (claim,) = claims or await claim_all(store, session)
+        await store.settle([completed(claim, session)])
+        with pytest.raises(StoreError, match=r"\[40001\]"):
+            await store.enqueue([new_request(**words)], connection=connection)
+    with looking_back(fresh_postgres, level) as connection:
+        (run,) = await store.enqueue([new_request(**words)], connection=connection)
+        connection.commit()
+    assert [claim.id for claim in await claim_all(store, session)] == [run.id]
+
+
+@pytest.mark.parametrize("level", FIXED, ids=lambda level: level.name)
+async def test_who_waits_for_a_run_in_such_a_transaction_goes_when_that_ends(
+    store: SqlStore, fresh_postgres: str, level: IsolationLevel
+):
+    session = await open_session(store)
+    await store.enqueue([new_request(singleton=Singleton(key="k"))])
+    (claim,) = await claim_all(store, session)
+    with looking_back(fresh_postgres, level) as connection:
+        (run,) = await store.enqueue([new_request(singleton=Singleton(key="k"))], connection=connection)
+        connection.commit()
+    assert await claim_all(store, session) == []
+    await store.settle([completed(claim, session)])
+    assert [claim.id for claim in await claim_all(store, session)] == [run.id]
+
+
+@pytest.mark.parametrize("overlap", [Overlap.QUEUE, Overlap.SKIP], ids=lambda overlap: overlap.value)
+@pytest.mark.parametrize("level", FIXED, ids=lambda level: level.name)
+async def test_a_trigger_is_not_put_off_by_a_run_that_has_ended_since_the_transaction_looked(
+    store: SqlStore, fresh_postgres: str, level: IsolationLevel, overlap: Overlap
+):
+    session, new = await open_session(store), new_schedule("a")
+    new.definition.overlap = overlap
+    await store.put_schedules([new])
+    by_hand: dict[str, Any] = {"payload": None, "force": False, "rules": RULES}
+    await store.trigger("a", run_id=new_id(), **by_hand)
+    (claim,) = await claim_all(store, session)
+    with looking_back(fresh_postgres, level) as connection:
+        await store.settle([completed(claim, session)])
+        with pytest.raises(StoreError, match=r"\[40001\]"):
+            await store.trigger("a", run_id=new_id(), **by_hand, connection=connection)

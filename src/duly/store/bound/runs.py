@@ -44,6 +44,7 @@ class BoundRuns(Bound):
             rules=rules,
             tenant=tenant,
             check=check,
+            borrowed=connection is not None,
         )
         return await self._write_and_hint("runs", transaction, connection)
 

@@ -25,7 +25,8 @@ UNIQUE = ("tenant", "owner", "key", "run_id", "expires_at")
 def enqueue(now: int, requests: Sequence[NewRequest], borrowed: bool = False) -> Program[list[Run]]:
     """Insert direct runs; one whose id exists is left as it is.
 
-    A ``borrowed`` transaction, which is the caller's, may look at an older moment: then what has ended since is probed.
+    A ``borrowed`` transaction, which is the caller's, may look at an older moment: then what has ended since is probed,
+    and what others wait for is held.
     """
     if any(request.guarded for request in requests):
         return (yield from _enqueue_guarded(now, requests, borrowed))
@@ -92,6 +93,9 @@ def _enqueue_guarded(now: int, requests: Sequence[NewRequest], borrowed: bool) -
     ids = {request.id for request in requests} | {holder.run_id for holder in holders.values()}
     rows = yield query("known_runs", ids=sorted(ids))
     known, open_ = {row[0] for row in rows}, {row[0] for row in rows if row[1]}
+    if borrowed:
+        deciding = {holder.run_id for holder in holders.values()} & open_
+        yield query("hold_deciding", ids=sorted(deciding), lanes=sorted(lanes))
     runs: list[NewRun] = []
     wanted: list[str] = []
     for request in requests:

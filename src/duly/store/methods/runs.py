@@ -34,8 +34,9 @@ def trigger(
     rules: FireRules,
     tenant: str | None,
     check: Callable[[Schedule], None] | None = None,
+    borrowed: bool = False,
 ) -> Program[Triggered | None]:
-    """Make a manual run under the schedule's lock; see ``Runs.trigger``."""
+    """Make a manual run under the schedule's lock; see ``Runs.trigger``. ``borrowed`` is as in ``enqueue``."""
     schedule: Schedule | None = yield from lock_schedule(ref, tenant)
     if schedule is None:
         return None
@@ -44,7 +45,7 @@ def trigger(
         return Triggered(existing, created=False)
     if check is not None:
         check(schedule)
-    admission = yield from _admit(schedule, rules, force)
+    admission = yield from _admit(schedule, rules, force, borrowed)
     claimed_meanwhile = False
     if admission.cancel_waiting:
         ended = yield from cancel_waiting_runs(now, admission.cancel_waiting, Reason.SUPERSEDED)
@@ -60,11 +61,13 @@ def trigger(
     return Triggered(fresh_run(run, schedule.key, schedule.definition.payload), created=True)
 
 
-def _admit(schedule: Schedule, rules: FireRules, force: bool) -> Program[Admission]:
+def _admit(schedule: Schedule, rules: FireRules, force: bool, borrowed: bool) -> Program[Admission]:
     """What the overlap policy says to one more run now."""
     rows = yield batch("open_runs", {"schedule_id": [schedule.id]})
     open_runs = [read_open_run(row) for row in rows]
     admission = admit_manual(schedule.definition, open_runs, rules.grace_ms, force)
+    if borrowed and (admission.refused or admission.hold):
+        yield query("hold_deciding", ids=[run.id for run in open_runs], lanes=[])
     if admission.refused:
         raise RunActive(
             f"schedule {schedule.key!r} has a run that has not ended ({open_runs[0].id}) and overlap is"
