@@ -1100,6 +1100,12 @@ MUTANTS = (
         (BORROWED,),
     ),
     Mutant(
+        "looking-back-numbers-twice",
+        "a signal in such a transaction takes a number that is taken, and fails without saying what to do",
+        _queries("postgres", ("put_messages",), "ON CONFLICT DO NOTHING", ""),
+        (BORROWED,),
+    ),
+    Mutant(
         "zombies-in-one-batch",
         "an older attempt that ends in the same batch as the newer one borrows its guard",
         (

@@ -3,6 +3,7 @@
 import sqlite3  # a connection that must be refused
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from typing import Any
 
 import psycopg
@@ -147,10 +148,9 @@ async def test_nothing_is_decided_without_a_run_that_was_made_since_the_transact
 async def test_nobody_waits_for_the_end_of_a_run_that_has_ended_since_the_transaction_looked(
     store: SqlStore, fresh_postgres: str, level: IsolationLevel, claimed_before: bool, words: dict[str, Any]
 ):
-    session, claims = await open_session(store), []
+    session = await open_session(store)
     await store.enqueue([new_request(**words)])
-    if claimed_before:
-        claims = await claim_all(store, session)
+    claims = await claim_all(store, session) if claimed_before else ()
     with looking_back(fresh_postgres, level) as connection:
         (claim,) = claims or await claim_all(store, session)
         await store.settle([completed(claim, session)])
@@ -192,3 +192,17 @@ async def test_a_trigger_is_not_put_off_by_a_run_that_has_ended_since_the_transa
         await store.settle([completed(claim, session)])
         with pytest.raises(StoreError, match=r"\[40001\]"):
             await store.trigger("a", run_id=new_id(), **by_hand, connection=connection)
+
+
+@pytest.mark.parametrize("level", FIXED, ids=lambda level: level.name)
+async def test_a_signal_beside_one_that_was_sent_since_the_transaction_looked_is_to_be_tried_again(
+    store: SqlStore, fresh_postgres: str, level: IsolationLevel
+):
+    request = replace(new_request(), job="workflow:flow")
+    await store.enqueue([request])
+    with looking_back(fresh_postgres, level) as connection:
+        await store.signal_run(request.id, "first", "1")
+        with pytest.raises(StoreError, match=r"\[40001\]; roll your transaction back and try"):
+            await store.signal_run(request.id, "second", "2", connection=connection)
+    assert await store.signal_run(request.id, "second", "2")
+    assert [message.name for message in (await store.read_journal(request.id)).messages] == ["first", "second"]
