@@ -377,6 +377,16 @@ def test_a_page_of_undated_runs_is_read_from_indexes(
     assert "Sort" not in {node["Node Type"] for node in plan} or "schedule_id" in filters
 
 
+@pytest.mark.parametrize("name", ["undated_runs", "runs_page_end", "list_undated_dead"])
+def test_a_page_among_undated_runs_of_one_instant_begins_at_its_id(filled: psycopg.Connection, name: str):
+    filters = NO_FILTER | dict.fromkeys("queue error".split())
+    asked = filters | RUNS_END | {"at": NOW, "id": CEILING, "lower_at": 0, "lower_id": "0" * 32, "limit": 51}
+    plan = custom_plan(filled, name, asked)
+    begun = [node for node in plan if "_undated" in node.get("Index Name", "") and "Index Cond" in node]
+    assert begun
+    assert all("ROW(" in node["Index Cond"] for node in begun), begun
+
+
 @pytest.mark.parametrize("narrow", [True, False])
 def test_the_end_of_a_page_of_runs_is_found_by_so_many_looks(filled: psycopg.Connection, narrow: bool):
     _, looked_at = visited(filled, "runs_page_end", RUNS_END | {"narrow": narrow, "most": 500})

@@ -10,8 +10,7 @@ LEFT JOIN duly_instances AS i ON i.session = h.session
 WHERE h.status = 'failed' AND h.acked_at IS NULL
   AND (h.id >= '02000000-0000-0000-0000-000000000000' OR (h.kind <> 'window' AND h.kind <> 'backfill'
     AND left(h.id::text, 8) <> lpad(to_hex(coalesce(h.window_at, h.fired_at) >> 16), 8, '0')))
-  AND coalesce(h.window_at, h.fired_at) <= :at::bigint
-  AND (coalesce(h.window_at, h.fired_at) < :at::bigint OR h.id < :id::uuid)
+  AND (coalesce(h.window_at, h.fired_at), h.id) < (:at::bigint, :id::uuid)
   AND (:schedule_id::uuid IS NULL OR h.schedule_id = :schedule_id::uuid)
   AND (:tenant::text IS NULL OR h.tenant = :tenant::text)
   AND (:job::text IS NULL OR h.job = :job::text)

@@ -23,7 +23,7 @@ dated AS (
 undated AS (
     SELECT r.at, r.id::text FROM duly_listed_runs AS r
     WHERE :owner::text IS NULL AND :narrow::boolean
-      AND r.undated AND r.at <= :at::bigint AND (r.at < :at::bigint OR r.id < :id::uuid)
+      AND r.undated AND (r.at, r.id) < (:at::bigint, :id::uuid)
     ORDER BY r.at DESC, r.id DESC LIMIT 1 OFFSET :most::bigint
 )
 SELECT dated.id, undated.at, undated.id, there.undated

@@ -1,8 +1,7 @@
 -- Unprepared: the filters that are given decide the plan. A schedule id that is none finds nothing.
 SELECT r.at, r.id::text
 FROM duly_listed_runs AS r
-WHERE r.undated AND r.at <= :at::bigint AND (r.at < :at::bigint OR r.id < :id::uuid)
-  AND r.at >= :lower_at::bigint AND (r.at > :lower_at::bigint OR r.id >= :lower_id::uuid)
+WHERE r.undated AND (r.at, r.id) < (:at::bigint, :id::uuid) AND (r.at, r.id) >= (:lower_at::bigint, :lower_id::uuid)
   AND (
     :schedule_id::text IS NULL
     OR r.schedule_id = CASE
