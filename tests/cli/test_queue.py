@@ -44,6 +44,14 @@ def test_a_queue_is_paused_and_resumed(anywhere: Duly) -> None:
     assert (resumed["paused"], resumed["pausedReason"]) == (False, None)
 
 
+def test_a_run_that_does_not_start_says_where_it_is_and_what_it_waits_for(anywhere: Duly) -> None:
+    anywhere("schedule", "update", "first", "--queue", "mail", "--priority", "5")
+    run = anywhere("schedule", "trigger", "first", "-o", "name").stdout.strip()
+    told = anywhere("run", "get", run).stdout
+    assert "queue      mail, priority 5\n" in told
+    assert "waits for  a worker: none is alive\n" in told
+
+
 def test_a_table_says_what_matters(duly: Duly) -> None:
     duly("queue", "set", "mail", "--max-running", "5", "--rate", "10/30s", "--fair")
     told = duly("queue", "get", "mail").stdout

@@ -4,10 +4,12 @@ import httpx2
 import pytest
 
 from duly import Cron, Duly, Every
+from duly.api.shapes_control import DeadGroupAnswer
 from duly.dashboard.charts import bars, rounded_up, spark
-from duly.dashboard.overview import quantile
+from duly.dashboard.overview import by_job, quantile
 from duly.store.seen import Outcomes
 from duly.testing import ManualClock
+from duly.testing.contract import Trial
 from tests.api.conftest import let_die
 from tests.dashboard.conftest import log_in
 
@@ -31,6 +33,68 @@ async def test_what_is_overdue_and_what_died_comes_first(
     assert "late-one" in trouble
     assert "fragile" in trouble
     assert "no use" in trouble
+
+
+async def test_what_nobody_does_is_told_with_who_is_missing(
+    site: httpx2.AsyncClient, app: Duly, clock: ManualClock
+) -> None:
+    await app.schedules.create(key="late-one", timing=Every("1m"), job="x")
+    await app.enqueue("report")
+    clock.move(minutes=5)
+
+    alone = (await site.get("/")).text
+    await Trial(app._store, clock).worker("report", name="w1")
+    clock.move(seconds=5)
+    helped = (await site.get("/")).text
+
+    assert "Nothing fires: no scheduler is alive" in alone
+    assert "Nothing runs: no worker is alive" in alone
+    assert "Nothing fires: no scheduler is alive" in helped
+    assert "Nothing runs" not in helped
+
+
+async def test_a_job_that_no_live_worker_knows_is_among_the_trouble(
+    site: httpx2.AsyncClient, app: Duly, clock: ManualClock
+) -> None:
+    await Trial(app._store, clock).worker("report", name="w1")
+    await app.enqueue("letter")
+    await app._store.hold_unknown_jobs()
+
+    shown = (await site.get("/")).text
+
+    trouble = shown[shown.index("Overdue and failing") : shown.index("Due now")]
+    assert "needs a look" in shown
+    assert "1 waits" in trouble
+    assert "runs?status=pending&amp;jobType=letter" in trouble
+
+
+async def test_who_sees_only_their_own_is_not_told_who_is_missing(
+    site: httpx2.AsyncClient, app: Duly, clock: ManualClock
+) -> None:
+    await app.schedules.create(key="of-ann", timing=Every("1m"), job="x", metadata={"owner_id": "ann"})
+    made = await app.keys.create("ann", owner="ann")
+    clock.move(minutes=5)
+    await log_in(site, made.text)
+
+    shown = (await site.get("/")).text
+
+    assert "of-ann" in shown
+    assert "no scheduler is alive" not in shown
+
+
+def test_errors_that_differ_by_a_number_hide_no_other_job() -> None:
+    def group(job: str, error: str, count: int, minute: int) -> DeadGroupAnswer:
+        at = f"2026-11-18T20:{minute:02}:00Z"
+        return {"jobType": job, "error": error, "count": count, "firstAt": at, "lastAt": at, "lastRunId": "r"}
+
+    found = by_job([
+        group("mail", "no route", 4, 1), group("charge", "order 1", 3, 2), group("charge", "order 2", 2, 3)
+    ])  # fmt: skip
+
+    assert [(one["jobType"], one["count"], one["errors"], one["error"], one["lastAt"]) for one in found] == [
+        ("charge", 5, 2, "order 1", "2026-11-18T20:03:00Z"),
+        ("mail", 4, 1, "no route", "2026-11-18T20:01:00Z"),
+    ]
 
 
 async def test_a_stop_of_all_firing_is_told_with_its_reason(site: httpx2.AsyncClient, app: Duly) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from duly import Cron, Duly, Every, WorkflowContext
+from duly import Cron, Duly, Every, Fatal, WorkflowContext
 from duly.testing import ManualClock
 from duly.testing.contract import Trial
 from tests.api.conftest import client_of, sqlite_url
@@ -64,10 +64,41 @@ async def test_what_is_paused_says_why_and_until_when(site: httpx2.AsyncClient, 
     assert (paused.paused_reason, str(paused.paused_until)) == ("on <b>leave</b>", "2026-12-01 07:00:00+00:00")
     shown = (await site.get(page)).text
     assert "on &lt;b&gt;leave&lt;/b&gt;" in shown
+    assert "(Europe/Berlin): on &lt;b&gt;" in shown, "the end of the pause, in whose time"
     await send(site, page, f"{page}/resume", catchUp="on")
     resumed = await app.schedules.get(lively.nightly.id)
     assert resumed is not None
     assert resumed.enabled
+
+
+async def test_a_run_that_does_not_start_says_what_it_waits_for(
+    site: httpx2.AsyncClient, app: Duly, clock: ManualClock
+) -> None:
+    await app.queues.pause("out", "the provider is down", by="ann")
+    run = await app.enqueue("mail", queue="out")
+    assert "Waits for a worker: none is alive" in await text_of(site, f"/runs/{run.id}")
+    await Trial(app._store, clock).worker("mail", name="w1")
+    assert "Waits for its queue 'out', which ann paused: the provider is down" in await text_of(site, f"/runs/{run.id}")
+
+
+async def test_what_is_overdue_does_not_call_it_next(
+    site: httpx2.AsyncClient, app: Duly, clock: ManualClock, lively: Lively
+) -> None:
+    page = f"/schedules/{lively.nightly.id}"
+    assert "should have fired" not in await text_of(site, page)
+    clock.move(hours=30)
+    assert "should have fired" in await text_of(site, page)
+
+
+async def test_a_run_under_way_shows_how_long_it_has_been(
+    site: httpx2.AsyncClient, app: Duly, clock: ManualClock
+) -> None:
+    worker = await Trial(app._store, clock).worker("mail", name="w1")
+    await app.enqueue("mail")
+    await worker.claim()
+    clock.move(minutes=7)
+    assert re.search(r'<td class="wide num"><span class="quiet"><time [^>]*data-shown="since"[^>]*>7 min</time>',
+                     (await site.get("/runs")).text)  # fmt: skip
 
 
 async def test_a_trigger_takes_another_payload_and_is_one_run_however_often_it_is_sent(
@@ -142,6 +173,31 @@ async def test_the_steps_of_a_workflow_are_drawn(tmp_path: Path) -> None:
     assert re.search(r'class="bar completed step".*gather rows', text, re.S)
     assert 'class="bar completed sleep"' in text
     assert '"rows": 42' in text
+
+
+async def test_what_a_workflow_undid_stands_below_what_it_did(tmp_path: Path) -> None:
+    app = Duly(sqlite_url(tmp_path))
+
+    async def reserve() -> int:
+        return 42
+
+    async def give_back(output: int) -> None: ...
+
+    async def ship() -> None:
+        raise Fatal("the carrier refused it")
+
+    @app.workflow("fulfil", version="1")
+    async def fulfil(ctx: WorkflowContext) -> None:
+        await ctx.step("reserve", reserve, compensate=give_back)
+        await ctx.step("ship", ship)
+
+    async with app, client_of(served(app)) as site:
+        run = await app.workflows.start("fulfil")
+        await app.runs.wait(run.id, timeout=30)
+        text = await text_of(site, f"/runs/{run.id}")
+    steps = text[text.index("<h2>Steps</h2>") :]
+    assert steps.index(">ship<") < steps.index("compensate:reserve")
+    assert ">-1<" not in steps
 
 
 async def test_runs_are_narrowed_and_paged(site: httpx2.AsyncClient, lively: Lively) -> None:

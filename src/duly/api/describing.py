@@ -204,6 +204,7 @@ EXAMPLES: Mapping[str, Any] = {
     "note": "02:30 does not exist on this day; fires at 03:00",
     "reason": "on leave",
     "reasonDetail": "excluded by br-holidays",
+    "waitsFor": "its queue 'mail', which ann paused: the provider is down",
     "parameter": "limit",
     "matched": 12,
     "minMs": 30000,

@@ -243,7 +243,7 @@ _ATTEMPTS = [
         "instance": "web-1",
     }
 ]
-_WHOLE_RUN: Mapping[str, Any] = {**RUN, "attempts": _ATTEMPTS, "tags": [], "attributes": {}}
+_WHOLE_RUN: Mapping[str, Any] = {**RUN, "attempts": _ATTEMPTS, "tags": [], "attributes": {}, "waitsFor": None}
 _HANDLED = {"count": 12, "refused": [{"id": RUN_ID, "reason": "not_dead"}], "more": False}
 _WINDOWS: list[Mapping[str, Any]] = [
     {

@@ -207,6 +207,7 @@ class WholeRunAnswer(RunAnswer):
     attempts: Annotated[list[AttemptAnswer], Meta(description="in order; without those given back or snoozed")]
     tags: Annotated[list[str], Meta(description="of a workflow: what it was tagged with")]
     attributes: Annotated[dict[str, Any], Meta(description="of a workflow: texts, numbers and truths it is found by")]
+    waitsFor: Annotated[str | None, Meta(description="what keeps it from starting, in words; null where nothing does")]
 
 
 class UpcomingAnswer(TypedDict):

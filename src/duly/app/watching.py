@@ -9,6 +9,7 @@ from duly.core.errors import DulyError
 from duly.runtime.events import Observer
 from duly.runtime.tracing import Tracing
 from duly.store.load import Load
+from duly.store.methods.surveying import unknown_jobs
 from duly.store.values import LEADER, Instance, Lease
 from duly.workflow.definition import Workflow
 
@@ -44,6 +45,11 @@ def store_name(app: Duly) -> str:
 async def live_instances(app: Duly) -> list[Instance]:
     """Every process on this store whose lease holds."""
     return await app._store.list_instances()
+
+
+async def jobs_nobody_knows(app: Duly) -> dict[str, int]:
+    """How many runs wait for each job that no live worker knows."""
+    return await app._store.driver.read(unknown_jobs)
 
 
 async def leader_lease(app: Duly) -> Lease | None:

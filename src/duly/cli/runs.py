@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from duly.core.schedule import DEFAULT_QUEUE
+
 from .printing import Sheet, Table, printer
 from .tables import Cell, lay_out
 from .times import in_words, moment, moment_cell, system_now
@@ -61,7 +63,9 @@ def run_sheet(run: Answer, now: int) -> Sheet:
         ("started", at("startedAt")),
         ("ended", at("completedAt")),
         ("took", _took(run["durationMs"]) or None),
+        ("waits for", run.get("waitsFor")),  # only `run get` and newer servers tell
         ("attempt", f"{run['attemptNumber']} of {run['maxAttempts']}" if run["maxAttempts"] else None),
+        ("queue", _queue(run)),
         ("instance", run["instance"]),
         ("error", run["errorMessage"]),
         ("acknowledged", at("acknowledgedAt")),
@@ -77,6 +81,13 @@ def _schedule(run: Answer) -> str | None:
     """By its key, which people know, and its id."""
     key, id = run.get("scheduleKey"), run["scheduleId"]  # a server of a former version does not tell the key
     return f"{key} ({id})" if key else id
+
+
+def _queue(run: Answer) -> str | None:
+    """Where it is in line, unless that is where runs are if nobody says anything."""
+    if run["queue"] == DEFAULT_QUEUE and not run["priority"]:
+        return None
+    return f"{run['queue']}, priority {run['priority']}" if run["priority"] else str(run["queue"])
 
 
 def name_of(run: Answer) -> str:

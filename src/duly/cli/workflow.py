@@ -190,7 +190,7 @@ def step_table(steps: list[Answer]) -> Table:
             relative(instant_ms(step["doneAt"] or step["dueAt"] or step["askedAt"]), now),
             step["error"] or ("" if step["result"] is None else _json(step["result"])),
         ]
-        for step in steps
+        for step in sorted(steps, key=lambda step: (step["position"] < 0, step["position"]))  # undos come last
     ]
     head = ["AT", "STATUS", "KIND", "NAME", "TRY", "WHEN", "RESULT"]
     return Table(head, rows, marked=1, empty="nothing is recorded: no worker has begun it, or it is not of a workflow")

@@ -20,6 +20,7 @@ from .words import pretty
 async def _facts(view: View) -> Values:
     run = await runs.get_run(view.app, view.refs["ref"])
     steps = (await workflows.list_steps(view.app, run["id"]))["items"] if run["workflow"] is not None else []
+    steps.sort(key=lambda step: (step["position"] < 0, step["position"]))  # undos come after what they undo
     now = datetime.fromtimestamp(view.app.clock.now() / 1000, UTC)
     return {
         "run": run,

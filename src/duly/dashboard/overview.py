@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from duly.api.operations import instances, overlooking, queues, runs
-from duly.api.shapes_control import ComingPage
+from duly.api.shapes import InstancePage
+from duly.api.shapes_control import ComingPage, DeadGroupAnswer, StatsAnswer
+from duly.app.watching import jobs_nobody_knows
 from duly.core.credential import Scope
 
 from .charts import bars
@@ -20,13 +22,16 @@ MOST: Final = 10_000
 """Where the API's counts stop."""
 
 FEW: Final = 8
+MOST_GROUPS: Final = 200
+"""Of how many errors the dead letters of a job are put together."""
+
 WIDTH, HEIGHT = 720, 96
 _AHEAD_FOR: Final = 60.0
 _FIGURES_FOR: Final = 2.0
 
 
 async def _figures(view: View) -> Values:
-    stats = await view.remembered("stats", _FIGURES_FOR, lambda: overlooking.get_stats(view.app))
+    stats = await _stats(view)
     lags = await view.remembered("lags", _FIGURES_FOR, view.app.schedules.lags)
     return {
         "stats": stats,
@@ -80,15 +85,40 @@ async def _coming(view: View) -> Values:
 
 async def _trouble(view: View) -> Values:
     overdue = [one for one in (await _first(view))["items"] if one["health"] != "on_time"]
-    asked = {"limit": str(FEW)}
+    asked = {"limit": str(MOST_GROUPS)}
     groups = await view.remembered("dead", _FIGURES_FOR, lambda: overlooking.list_dead_groups(view.app, asked))
     firing = await overlooking.get_firing(view.app)
     return {
         "overdue": overdue[:FEW],
         "overdue_more": len(overdue) > FEW,
-        "groups": groups["items"],
+        "dead": by_job(groups["items"])[:FEW],
         "firing": firing,
+        **(await _absent(view, bool(overdue)) if view.may(Scope.ADMIN) else {"absent": [], "unknown": []}),
     }
+
+
+async def _absent(view: View, overdue: bool) -> Values:
+    """Whom the work waits for: the roles that no live process has, and the jobs that no live worker knows."""
+    fleet = (await _instances(view))["items"]
+    stats = await _stats(view)
+    roles = {role for instance in fleet for role in instance["roles"]}
+    absent = [role for role, wanted in (("scheduler", overdue), ("worker", stats["ready"])) if wanted]
+    unknown: Mapping[str, int] = {}
+    if stats["unknownJob"] and "worker" in roles:
+        unknown = await view.remembered("unknown jobs", _FIGURES_FOR, lambda: jobs_nobody_knows(view.app))
+    most = sorted(unknown.items(), key=lambda one: (-one[1], one[0]))
+    return {"absent": [role for role in absent if role not in roles], "unknown": most[:FEW]}
+
+
+def by_job(groups: Sequence[DeadGroupAnswer]) -> list[dict[str, Any]]:
+    """The dead letters of each job, with its commonest error: texts that differ by a number are a group each."""
+    found: dict[str, dict[str, Any]] = {}
+    for group in groups:
+        one = found.setdefault(group["jobType"], {**group, "count": 0, "errors": 0})
+        one["count"] += group["count"]
+        one["errors"] += 1
+        one["lastAt"] = max(one["lastAt"], group["lastAt"])
+    return sorted(found.values(), key=lambda one: -one["count"])
 
 
 async def _newest(view: View) -> Values:
@@ -102,8 +132,15 @@ async def _queues(view: View) -> Values:
 
 
 async def _fleet(view: View) -> Values:
-    found = await view.remembered("instances", _FIGURES_FOR, lambda: instances.list_instances(view.app))
-    return {"instances": found["items"]}
+    return {"instances": (await _instances(view))["items"]}
+
+
+async def _instances(view: View) -> InstancePage:
+    return await view.remembered("instances", _FIGURES_FOR, lambda: instances.list_instances(view.app))
+
+
+async def _stats(view: View) -> StatsAnswer:
+    return await view.remembered("stats", _FIGURES_FOR, lambda: overlooking.get_stats(view.app))
 
 
 def quantile(numbers: Sequence[int], part: float) -> int | None:

@@ -17,6 +17,7 @@ from duly.api.queries import read_query
 from duly.api.reading import read
 from duly.api.shapes import RunAnswer, RunPage, WholeRunAnswer
 from duly.app import Duly
+from duly.app.waiting import waits_for
 from duly.core.errors import NotFound
 from duly.core.ids import is_id, is_key, is_name, parse_window_key, window_run_id
 from duly.core.marks import Marks
@@ -43,12 +44,18 @@ async def create_run(app: Duly, body: object, *, id: str | None = None) -> RunAn
 
 
 async def get_run(app: Duly, ref: str) -> WholeRunAnswer:
-    """One run, by id or window key, with its attempts."""
+    """One run, by id or window key, with its attempts, and what it waits for."""
     run = await find(app, ref)
     attempts = await app.runs.attempts(run.id)
     marks = await app.workflows.marks(run.id) if run.workflow is not None else Marks()
     told = [attempt_answer(attempt) for attempt in attempts]
-    return {**run_answer(run), "attempts": told, "tags": list(marks.tags), "attributes": dict(marks.attributes)}
+    return {
+        **run_answer(run),
+        "attempts": told,
+        "tags": list(marks.tags),
+        "attributes": dict(marks.attributes),
+        "waitsFor": await waits_for(app, run),
+    }
 
 
 async def list_runs(app: Duly, query: Mapping[str, str]) -> RunPage:

@@ -37,10 +37,15 @@ class Survey:
     """The names of the keys that values are sealed with."""
 
 
+def unknown_jobs(now: int) -> Program[dict[str, int]]:
+    """How many runs wait for each job that no live worker knows."""
+    return dict((yield query("unknown_jobs", now=now)))
+
+
 def survey(now: int) -> Program[Survey]:
     """Look at all of it in one transaction."""
     fires = yield query("next_fire")
-    unknown = yield query("unknown_jobs", now=now)
+    unknown = yield from unknown_jobs(now)
     instances = yield from list_instances(now)
     state = yield from firing_state(now)
     keys = yield from list_keys(now)
@@ -51,7 +56,7 @@ def survey(now: int) -> Program[Survey]:
     return Survey(
         now=now,
         next_fire_at=fires[0][0],
-        unknown={row[0]: row[1] for row in unknown},
+        unknown=unknown,
         instances=instances,
         firing=state,
         keys=good if keys else -1,
