@@ -39,7 +39,7 @@ async def start(url: str, **options: Any) -> library.Duly:
     return app
 
 
-@pytest.mark.parametrize("roles", [("scheduler", "worker"), ("scheduler",)])
+@pytest.mark.parametrize("roles", [("scheduler", "worker"), ("scheduler",), ("worker",)])
 def test_live_instances_are_named_with_their_roles(on_store: Duly, store_url: str, roles: tuple[str, ...]) -> None:
     async def look() -> dict[tuple[str, str], str]:
         app = await start(store_url, roles=roles, name="shop")
@@ -50,7 +50,14 @@ def test_live_instances_are_named_with_their_roles(on_store: Duly, store_url: st
 
     found = asyncio.run(look())
     assert "shop" in found["ok", "instances"]
-    assert (("warn", "instances") in found) == ("worker" not in roles)
+    assert (
+        found.get(("warn", "instances"))
+        == {
+            ("scheduler", "worker"): None,
+            ("scheduler",): "none of them is a worker: nothing runs",
+            ("worker",): "none of them is a scheduler: nothing fires, and what a dead instance ran stays as it is",
+        }[roles]
+    )
 
 
 def test_an_overdue_schedule_fails_the_check(on_store: Duly, store_url: str) -> None:

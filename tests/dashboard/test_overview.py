@@ -47,9 +47,9 @@ async def test_what_nobody_does_is_told_with_who_is_missing(
     clock.move(seconds=5)
     helped = (await site.get("/")).text
 
-    assert "Nothing fires: no scheduler is alive" in alone
+    assert "Nothing fires, and nobody takes over what dead instances ran: no scheduler is alive" in alone
     assert "Nothing runs: no worker is alive" in alone
-    assert "Nothing fires: no scheduler is alive" in helped
+    assert "Nothing fires, and nobody takes over what dead instances ran: no scheduler is alive" in helped
     assert "Nothing runs" not in helped
 
 

@@ -41,6 +41,10 @@ async def _ask_the_web(scheduler: Any, web: Any) -> None:
     async with scheduler, client:
         run = (await client.post("/reminders/7")).json()["run"]
         assert (await client.get(f"/duly/api/v1/runs/{run}")).json()["jobType"] == "send-reminder"
+        planned = await client.put("/reminders/7", params={"at": "09:30", "zone": "Europe/Berlin"})
+        assert (planned.status_code, planned.json()) == (200, {"schedule": "reminder-7"})
+        refused = await client.put("/reminders/7", params={"at": "09:30", "zone": "Berlin"})
+        assert (refused.status_code, refused.json()["code"]) == (422, "SCHEDULE_TIMEZONE_INVALID")
         page = await client.get("/schedules/")
         assert (page.status_code, "text/html" in page.headers["content-type"]) == (200, True)
 

@@ -169,7 +169,8 @@ def _alive(instances: Sequence[tuple[str, Sequence[str]]]) -> Iterator[Finding]:
     names = ", ".join(f"{name} ({'+'.join(has)})" for name, has in instances[:5])
     more = f" and {len(instances) - 5} more" if len(instances) > 5 else ""
     yield Finding("ok", "instances", f"{len(instances)} alive: {names}{more}")
-    for role, loss in (("scheduler", "nothing fires"), ("worker", "nothing runs")):
+    unfired = "nothing fires, and what a dead instance ran stays as it is"
+    for role, loss in (("scheduler", unfired), ("worker", "nothing runs")):
         if role not in roles:
             yield Finding("warn", "instances", f"none of them is a {role}: {loss}", f"start one: duly {role}")
 
