@@ -1076,6 +1076,12 @@ MUTANTS = (
         (RACES,),
     ),
     Mutant(
+        "stopped-schedules-are-backfilled",
+        "a backfill makes runs of a schedule that was cancelled, which no cancel ends",
+        (("src/duly/core/rules/backfilling.py", "    check_backfill(schedule)\n", ""),),
+        ((CONTRACT[0], "-k", "sqlite-memory and Backfilling"),),
+    ),
+    Mutant(
         "fires-wait-for-a-death",
         "a fire waits for who declares its session dead, who waits for a cursor that it holds",
         _queries("postgres", ("grab_session",), " SKIP LOCKED", ""),

@@ -10,7 +10,7 @@ from duly.config import Settings
 from duly.core.errors import ValidationFailed
 from duly.core.instants import to_ms
 from duly.core.operation import Operation
-from duly.core.rules.backfilling import past_windows
+from duly.core.rules.backfilling import check_backfill, past_windows
 from duly.core.schedule import Schedule
 from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock
@@ -99,6 +99,7 @@ class Backfilling:
         if text is not None:
             self._builder.check_payload(schedule.definition.target, text)
         if check_truth(dry_run, "dry_run"):
+            check_backfill(schedule)
             now = await self._store.now()
             exclusions = await exclusions_for(self._store, schedule.definition, schedule.facts.tenant)
             windows = past_windows(schedule.definition, order.since, order.until, now, exclusions)

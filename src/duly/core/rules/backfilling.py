@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from duly.core.errors import ValidationFailed
+from duly.core.errors import Conflict, ValidationFailed
 from duly.core.ids import backfill_run_id
 from duly.core.instants import to_datetime
 from duly.core.rules.excluding import Exclusions
 from duly.core.rules.overlap import admit_backfill
 from duly.core.rules.plans import FireRules
 from duly.core.run import NewRun, OpenRun, RunKind
-from duly.core.schedule import Definition, Schedule
+from duly.core.schedule import Definition, Schedule, ScheduleStatus
 
 MOST_WINDOWS = 1000
 MOST_PAYLOAD = 16 * 2**20
 """Characters that the payloads of one backfill may have together: each run keeps its own."""
+
+
+def check_backfill(schedule: Schedule) -> None:
+    """Refuse to backfill a schedule that was ended for good: a cancel has ended its runs, and another ends none."""
+    if schedule.status is ScheduleStatus.CANCELLED:
+        raise Conflict(f"schedule {schedule.key!r} is cancelled and cannot be backfilled", id=schedule.id)
 
 
 def past_windows(
@@ -70,6 +76,7 @@ def backfill_runs(
 
     They wait in the schedule's lane, one after another where its runs must not overlap, unless they are forced.
     """
+    check_backfill(schedule)
     definition, facts = schedule.definition, schedule.facts
     if payload is not None and len(payload) * len(windows) > MOST_PAYLOAD:
         raise ValidationFailed(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from duly.core.errors import ValidationFailed
+from duly.core.errors import Conflict, ValidationFailed
 from duly.core.instants import to_datetime
 from duly.core.operation import Operation
 from duly.core.policy import Overlap
@@ -171,6 +171,17 @@ class TestBackfilling:
         await backfill(trial, put)
         await trial.cancel(put)
         assert await trial.statuses(put) == ["cancelled"] * 3
+
+    async def test_a_cancelled_schedule_is_not_backfilled(self, trial: Trial, access: Access) -> None:
+        """Another cancel would not end such runs."""
+        put = await trial.put()
+        first = await backfill(trial, put)
+        await trial.cancel(put)
+        dump = await access.dump()
+        with pytest.raises(Conflict, match="is cancelled and cannot be backfilled"):
+            await backfill(trial, put)
+        assert await access.dump() == dump
+        assert (await backfill(trial, put, id=first.id)).matched == 3, "asked for again it is what was made before"
 
     async def test_an_empty_range_is_over_at_once(self, trial: Trial) -> None:
         put = await trial.put(timing=Cron("0 2 * * *"))
