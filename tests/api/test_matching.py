@@ -31,6 +31,13 @@ async def test_a_tag_that_fits_lets_the_change_through(api: httpx2.AsyncClient, 
     assert (await ask(api, "PATCH", "s", {"name": "n"}, if_match=tag))[0] == 200
 
 
+@pytest.mark.parametrize("tags", [('"1"', '"9"'), ('"9"', '"1"')])
+async def test_tags_on_lines_of_their_own_are_one_list(api: httpx2.AsyncClient, tags: tuple[str, ...]) -> None:
+    await made(api)
+    lines = [("If-Match", tag) for tag in tags]
+    assert (await api.patch("/schedules/s", json={"name": "n"}, headers=lines)).status_code == 200
+
+
 @pytest.mark.parametrize("tag", ['"2"', 'W/"1"', '"2", "3"', '"01"', '"abc"', '""'])
 async def test_a_tag_that_does_not_fit_is_412(api: httpx2.AsyncClient, tag: str) -> None:
     await made(api)

@@ -41,6 +41,14 @@ async def test_the_first_answer_is_given_again_byte_for_byte(
     assert other.json()["id"] != first.json()["id"]
 
 
+async def test_two_keys_are_refused_because_nobody_knows_which_is_meant(api: httpx2.AsyncClient) -> None:
+    keys = [("Idempotency-Key", "mine"), ("Idempotency-Key", "the library's")]
+    answer = await api.post("/runs", json=RUN, headers=keys)
+    assert (answer.status_code, answer.json()["code"]) == (400, "INVALID_HEADER")
+    assert answer.json()["detail"] == "Idempotency-Key is given twice; give it once"
+    assert (await api.get("/runs")).json()["items"] == []
+
+
 async def test_the_order_of_members_makes_no_other_request(api: httpx2.AsyncClient) -> None:
     first = await ask(api, "/runs", RUN)
     assert (await ask(api, "/runs", dict(reversed(RUN.items())))).content == first.content

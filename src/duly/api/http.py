@@ -21,7 +21,17 @@ from . import streaming
 from .findings import Findings
 from .matching import Match, asks_for_none, read_match
 from .once import Once
-from .problems import MEDIA_TYPE, NOT_ALLOWED, TOO_SLOW, UNSUPPORTED, internal, occurred, problem, problem_of
+from .problems import (
+    BAD_HEADER,
+    MEDIA_TYPE,
+    NOT_ALLOWED,
+    TOO_SLOW,
+    UNSUPPORTED,
+    internal,
+    occurred,
+    problem,
+    problem_of,
+)
 from .queries import read_query
 from .reading import BodyUnreadable, json_value
 from .replies import Refused, Reply
@@ -153,13 +163,17 @@ class Endpoint:
 
     async def _answer(self, method: Method, call: Call, scope: Scope) -> Reply:
         app = self._guard.app_for(call.caller)
-        key = next((value for name, value in scope["headers"] if name == b"idempotency-key"), None)
-        if key is None or not method.keyed:
+        keys = [value for name, value in scope["headers"] if name == b"idempotency-key"] if method.keyed else []
+        if len(keys) > 1:
+            raise Refused(BAD_HEADER, "INVALID_HEADER", "Idempotency-Key is given twice; give it once")
+        if not keys:
             return await method.run(app, call)
         asked = f"{scope['method']} {scope['path'].removeprefix(call.root)}"
         if call.query:
             asked += f"?{urlencode(sorted(call.query.items()))}"
-        return await self._once(app.requests, key, asked, call.body, lambda id: method.run(app, replace(call, id=id)))
+        return await self._once(
+            app.requests, keys[0], asked, call.body, lambda id: method.run(app, replace(call, id=id))
+        )
 
     async def _read(self, method: Method, scope: Scope, receive: Receive) -> Call:
         headers = {name: value for name, value in scope["headers"] if name in _READ_HEADERS}
@@ -174,7 +188,7 @@ class Endpoint:
         query = _query(scope["query_string"]) if scope["query_string"] else {}
         if query and not method.takes_query:
             read_query(query, {})
-        match, none_match = headers.get(b"if-match"), headers.get(b"if-none-match")
+        match, none_match = _list(scope, b"if-match"), _list(scope, b"if-none-match")
         return Call(
             ref=scope.get("path_params", {}).get("ref", ""),
             name=scope.get("path_params", {}).get("name", ""),
@@ -251,9 +265,13 @@ async def send_internal(send: Send, scope: Scope, error: BaseException) -> None:
     await send_problem(send, scope, internal())
 
 
-_READ_HEADERS = frozenset(
-    {b"content-type", b"content-length", b"content-encoding", b"if-match", b"if-none-match", b"last-event-id"}
-)
+_READ_HEADERS = frozenset({b"content-type", b"content-length", b"content-encoding", b"last-event-id"})
+
+
+def _list(scope: Scope, wanted: bytes) -> bytes | None:
+    """A header that is a list: its lines are one, as HTTP has it."""
+    lines = [value for name, value in scope["headers"] if name == wanted]
+    return b", ".join(lines) if lines else None
 
 
 async def _read_body(headers: Mapping[bytes, bytes], receive: Receive) -> bytes:
