@@ -132,6 +132,16 @@ async def test_a_backfill_is_looked_at_first_and_then_made(site: httpx2.AsyncCli
     assert "expected" in wrong[wrong.index('role="alert"') :][:400]
 
 
+async def test_the_page_of_a_cancelled_schedule_says_that_it_is_not_backfilled(
+    site: httpx2.AsyncClient, app: Duly, lively: Lively
+) -> None:
+    await app.schedules.cancel(lively.nightly.id)
+    asked = {"from": "2026-10-23T00:00", "to": "2026-10-25T23:00"}
+    shown = await site.get(f"/schedules/{lively.nightly.id}", params=asked)
+    assert shown.status_code == 200
+    assert "is cancelled and cannot be backfilled" in unescape(shown.text)
+
+
 async def test_a_deleted_schedule_is_gone_and_its_runs_stay(
     site: httpx2.AsyncClient, app: Duly, lively: Lively
 ) -> None:

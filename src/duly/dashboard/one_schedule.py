@@ -8,7 +8,7 @@ from typing import Any
 from duly.api.operations import controlling, overlooking, schedules
 from duly.api.shapes import ScheduleAnswer
 from duly.core.credential import Scope
-from duly.core.errors import DulyError, Invalid, PayloadTooLarge
+from duly.core.errors import Conflict, DulyError, Invalid, PayloadTooLarge
 from duly.core.timing import explain
 from duly.runtime.chance import Chance
 
@@ -68,10 +68,10 @@ async def _actions(view: View) -> Values:
 
 
 async def _dry_run(view: View, schedule: ScheduleAnswer, typed: Mapping[str, str]) -> dict[str, Any]:
-    """The windows that a backfill would run, or what is wrong with the range."""
+    """The windows that a backfill would run, or why it would not."""
     try:
         found = await controlling.backfill(view.app, schedule["id"], {**_range(schedule, typed), "dryRun": True})
-    except Invalid as error:
+    except (Invalid, Conflict) as error:
         return {"error": told(error)}
     windows: Sequence[Any] = found["items"]
     shown = windows[:_FIRST_WINDOWS]
