@@ -74,6 +74,9 @@ def test_runs_that_nobody_knows_are_told_by_job(on_store: Duly, store_url: str) 
     on_store("schedule", "trigger", "k")
     execute(store_url, "UPDATE duly_runs SET hold = 2")
     assert findings(on_store)["warn", "runs"] == "1 of job 'lost-art', which no live worker knows, waits"
+    assert "start a worker whose app has that job, or cancel them" in on_store("doctor").stdout
+    execute(store_url, "UPDATE duly_runs SET job = 'webhook:post'")
+    assert "pip install 'duly[webhook]' where one runs, or cancel them" in on_store("doctor").stdout
 
 
 def test_what_was_not_delivered_is_told(on_store: Duly, store_url: str) -> None:

@@ -103,8 +103,11 @@ def test_the_log_says_what_an_operator_must_see_and_no_payload(caplog: pytest.Lo
         log.beat_failed(OSError("gone"))
         log.clock_jumped(3_600_000)
         log.jobs_unknown([("mail", 3)])
+        log.jobs_unknown([("mail", 3), ("webhook:post", 1), ("queue:shop", 1)])
         log.loop_failed("worker", OSError("gone"))
     levels = [record.levelname for record in own_lines(caplog)]
-    assert levels == ["ERROR", "WARNING", "ERROR", "WARNING", "ERROR", "WARNING", "ERROR", "WARNING", "ERROR"]
+    assert levels == ["ERROR", "WARNING", "ERROR", "WARNING", "ERROR", "WARNING", "ERROR", *["WARNING"] * 3, "ERROR"]
     assert "3600000 ms" in caplog.text
-    assert "'mail'" in caplog.text
+    assert "'mail' (runs that wait: 3); start one that has it (`duly worker" in caplog.text
+    assert "'webhook:post' (runs that wait: 1); pip install 'duly[webhook]' where one runs" in caplog.text
+    assert "'queue:shop' (runs that wait: 1); give one the url of that target, [targets.shop]" in caplog.text

@@ -10,6 +10,7 @@ from duly.app.stores import inspect_store, open_store
 from duly.config import Loaded
 from duly.config.masking import mask_url
 from duly.core.errors import ConfigurationError, DulyError, NotAuthorised
+from duly.core.outside import what_it_takes
 from duly.core.timing import tz_version
 from duly.core.version import VERSION
 from duly.runtime.clock import SystemClock
@@ -271,7 +272,8 @@ def _work(seen: Survey, grace_ms: int) -> Iterator[Finding]:
         yield Finding("ok", "schedules", f"none is overdue; {due}")
     for job, count in seen.unknown.items():
         words = f"{count} of job {job!r}, which no live worker knows, wait{'s' if count == 1 else ''}"
-        yield Finding("warn", "runs", words, "start a worker whose app has that job, or cancel them")
+        advice = what_it_takes(job) or "start a worker whose app has that job"
+        yield Finding("warn", "runs", words, f"{advice}, or cancel them")
     # While no worker lives nobody has looked for runs that none of them knows.
     if not seen.unknown and any("worker" in instance.roles for instance in seen.instances):
         yield _all_known()

@@ -57,6 +57,15 @@ def queue_of_target(name: str) -> str:
     return QUEUES + name
 
 
+def what_it_takes(handler: str) -> str | None:
+    """What lets a worker have one of these handlers, which stand in no app's code; None for a job."""
+    if handler == WEBHOOK_HANDLER:
+        return "pip install 'duly[webhook]' where one runs"
+    if handler.startswith(_QUEUE_HANDLER):
+        return f"give one the url of that target, [targets.{handler.removeprefix(_QUEUE_HANDLER)}]"
+    return None
+
+
 def holds_any(queue: str, jobs: Collection[str]) -> bool:
     """Whether a queue may hold runs of some of these jobs."""
     if not queue.startswith(QUEUES):

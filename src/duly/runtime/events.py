@@ -8,6 +8,7 @@ from typing import Protocol
 
 from duly.core.audit import Finding
 from duly.core.errors import StoreError
+from duly.core.outside import what_it_takes
 from duly.core.run import Claim, Failed, Outcome, RunStatus, SkippedWindows
 from duly.core.switch import FiringState
 
@@ -165,10 +166,10 @@ class LogObserver(Observer):
         for job, runs in jobs:
             if job not in self._unknown:
                 log.warning(
-                    "no live worker knows job %r (runs that wait: %d); start one that has it"
-                    " (`duly worker --app MODULE:APP`), or correct the name",
+                    "no live worker knows job %r (runs that wait: %d); %s",
                     job,
                     runs,
+                    what_it_takes(job) or "start one that has it (`duly worker --app MODULE:APP`), or correct the name",
                 )
         self._unknown = {job for job, _ in jobs}
 
