@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +17,8 @@ from tests.sabotage.mutants import MUTANTS, Mutant
 
 TOP = Path(__file__).resolve().parents[2]
 SHOWN = 4
+PATIENCE = 3600.0
+"""Seconds that no sound run takes, also on a busy machine: a build that hangs is noticed, and ended."""
 
 
 class OutOfDate(Exception):
@@ -49,8 +53,9 @@ def failing(folder: Path, tests: tuple[str, ...]) -> list[str]:
         return struck(folder, tests[1:])
     options = ["-q", "-p", "no:cacheprovider", "-n", "2", "--timeout", "60", "--maxfail", str(SHOWN)]
     command = [sys.executable, "-m", "pytest", *options, *tests]
-    environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    done = run(command, folder)
+    if done is None:
+        return [f"{' '.join(tests)} does not end"]
     if done.returncode not in (0, 1) and "stopping after" not in done.stdout:
         raise OutOfDate(f"{' '.join(tests)} could not be run:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
     return sorted(set(re.findall(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)))
@@ -58,10 +63,27 @@ def failing(folder: Path, tests: tuple[str, ...]) -> list[str]:
 
 def struck(folder: Path, arguments: tuple[str, ...]) -> list[str]:
     """Strike real fleets of the copy, and answer the rows that failed."""
-    environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
-    command = [sys.executable, "-m", "tests.chaos", *arguments]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    done = run([sys.executable, "-m", "tests.chaos", *arguments], folder)
+    if done is None:
+        return [f"chaos {' '.join(arguments)} does not end"]
     return sorted(set(re.findall(r"^--- (\w+ on \w+), seed .*: FAILED", done.stdout, re.MULTILINE)))
+
+
+def run(command: Sequence[str], folder: Path, *, patience: float = PATIENCE) -> subprocess.CompletedProcess[str] | None:
+    """Run a command on the copy; one that does not end by itself is ended with all that it started, and is None."""
+    environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=pipe, stderr=pipe, text=True, start_new_session=True
+    ) as process:
+        try:
+            stdout, stderr = process.communicate(timeout=patience)
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+    return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
 
 
 def say(text: str) -> None:

@@ -47,6 +47,7 @@ async def store(proxy: Proxy, clock: SetClock) -> AsyncIterator[SqlStore]:
     store = postgres_store(proxy.url, clock=clock, limits=PATIENT)
     await store.open()
     yield store
+    proxy.heal()  # a call that is wrongly without an end would keep the store from closing
     await store.close()
 
 
@@ -269,6 +270,7 @@ async def hasty(proxy: Proxy, clock: SetClock) -> AsyncIterator[SqlStore]:
     store = postgres_store(proxy.url, clock=clock, limits=Limits(operation=0.3))
     await store.open()
     yield store
+    proxy.heal()  # as above
     await store.close()
 
 
