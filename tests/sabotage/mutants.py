@@ -215,6 +215,19 @@ MUTANTS = (
         (CONTRACT,),
     ),
     Mutant(
+        "steps-before-their-children",
+        "what a body has recorded is committed before the runs that it starts",
+        (
+            (
+                "src/duly/store/sqlite/running.py",
+                "answers.append(execute(cursor, one))",
+                'answers.append(execute(cursor, one)); one.name == "put_steps" and'
+                ' [cursor.execute(word) for word in ("COMMIT", "BEGIN IMMEDIATE")]',
+            ),
+        ),
+        ((CONTRACT[0], "-k", "sqlite-memory and WhatIsAsked and cut_off and record_steps"),),
+    ),
+    Mutant(
         "instance-clock",
         "leases are compared with the clock of the instance that looks",
         (

@@ -2,7 +2,7 @@
 
 Methods take and answer values of ``duly.core`` and ``duly.store.values``; no row, cursor or driver exception gets out.
 They raise only errors of ``duly.core.errors``: ``StoreUnavailable`` when nothing was done, ``OutcomeUnknown`` when it
-may have been done. Every method may be repeated with the same arguments after either.
+may have been done. Every method may be repeated with the same arguments after either; only a signal is then sent twice.
 """
 
 from __future__ import annotations

@@ -122,13 +122,13 @@ class Stepping(Protocol):
         ...
 
     async def signal_run(self, run_id: str, name: str, body: str | None) -> bool:
-        """Send a signal to an open run and wake it; False if there is no such run."""
+        """Send a signal to an open run and wake it; False if there is no such run. Repeated, it is another signal."""
         ...
 
     async def signal_with_start(self, request: NewRequest, name: str, body: str | None) -> tuple[Run, bool]:
         """Start a run unless one of that id is there, and send it a signal, in one transaction.
 
-        False if that run has ended, or is one of another workflow.
+        False if that run has ended, or is one of another workflow. Repeated, it is another signal to the same run.
         """
         ...
 

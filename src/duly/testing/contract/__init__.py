@@ -65,6 +65,7 @@ from duly.testing.contract.queues import (  # noqa: E402
 )
 from duly.testing.contract.redriving import TestRedrivingObeysOverlap  # noqa: E402
 from duly.testing.contract.repeating import TestRepeating  # noqa: E402
+from duly.testing.contract.repeating_asked import TestRepeatingWhatIsAsked  # noqa: E402
 from duly.testing.contract.reporting import TestReporting  # noqa: E402
 from duly.testing.contract.requests import TestRequests  # noqa: E402
 from duly.testing.contract.schedules import TestChangingSchedules, TestPuttingSchedules  # noqa: E402
@@ -136,6 +137,7 @@ __all__ = [
     "TestRedriving",
     "TestRedrivingObeysOverlap",
     "TestRepeating",
+    "TestRepeatingWhatIsAsked",
     "TestReporting",
     "TestRequests",
     "TestRestores",

@@ -298,7 +298,7 @@ _SAME_ANSWER: list[Scene] = [
     hold_unknown_jobs,
     put_on_dead,
 ]
-_SCENES: list[Scene] = [
+SCENES: list[Scene] = [
     *_SAME_ANSWER,
     delete,
     fire_due,
@@ -321,7 +321,7 @@ _SCENES: list[Scene] = [
 ]
 
 
-def _by_name(scene: Scene) -> str:
+def by_name(scene: Scene) -> str:
     return scene.__name__
 
 
@@ -330,28 +330,38 @@ def without_slots(dump: Dump) -> Dump:
     return {table: rows for table, rows in dump.items() if table != "tenants"}
 
 
+async def check_cut_off(trial: Trial, access: Access, scene: Scene) -> None:
+    """Cut the call off after each of its statements; nothing of it may be seen."""
+    call = await scene(trial)
+    before = await access.dump()
+    statements = 0
+    while await access.crash_after(statements, call):
+        assert await access.dump() == before, f"cut off after {statements} statements"
+        statements += 1
+        assert statements < _MOST_STATEMENTS
+    assert statements > 0
+    assert await access.dump() != before
+
+
+async def check_repeated(trial: Trial, access: Access, scene: Scene) -> None:
+    """Make the call twice; the second one may change nothing."""
+    call = await scene(trial)
+    await call(trial.store)
+    once = without_slots(await access.dump())
+    await call(trial.store)
+    assert without_slots(await access.dump()) == once
+
+
 class TestRepeating:
-    @pytest.mark.parametrize("scene", _SCENES, ids=_by_name)
+    @pytest.mark.parametrize("scene", SCENES, ids=by_name)
     async def test_a_call_cut_off_anywhere_leaves_nothing(self, trial: Trial, access: Access, scene: Scene) -> None:
-        call = await scene(trial)
-        before = await access.dump()
-        statements = 0
-        while await access.crash_after(statements, call):
-            assert await access.dump() == before, f"cut off after {statements} statements"
-            statements += 1
-            assert statements < _MOST_STATEMENTS
-        assert statements > 0
-        assert await access.dump() != before
+        await check_cut_off(trial, access, scene)
 
-    @pytest.mark.parametrize("scene", _SCENES, ids=_by_name)
+    @pytest.mark.parametrize("scene", SCENES, ids=by_name)
     async def test_a_repeated_call_changes_nothing_more(self, trial: Trial, access: Access, scene: Scene) -> None:
-        call = await scene(trial)
-        await call(trial.store)
-        once = without_slots(await access.dump())
-        await call(trial.store)
-        assert without_slots(await access.dump()) == once
+        await check_repeated(trial, access, scene)
 
-    @pytest.mark.parametrize("scene", _SAME_ANSWER, ids=_by_name)
+    @pytest.mark.parametrize("scene", _SAME_ANSWER, ids=by_name)
     async def test_a_repeated_call_gives_the_same_answer(self, trial: Trial, scene: Scene) -> None:
         call = await scene(trial)
         assert await call(trial.store) == await call(trial.store)
