@@ -215,6 +215,22 @@ MUTANTS = (
         (CONTRACT,),
     ),
     Mutant(
+        "two-transactions-on-postgres",
+        "the runs are committed before the cursor moves, on PostgreSQL",
+        (
+            (
+                "src/duly/store/postgres/running.py",
+                "rows = iter(asked.ask_all([ask for ask in asks if ask is not None], last=step.last))",
+                "rows = iter([found for one, ask in zip(step.steps, asks, strict=True) if ask is not None"
+                ' for found in [asked.ask(ask)] if one.name != "insert_runs" or'
+                ' [asked._wire.run(word) for word in (b"COMMIT", b"BEGIN")]]'
+                ' if step.steps[0].name == "insert_runs" else'
+                " asked.ask_all([ask for ask in asks if ask is not None], last=step.last))",
+            ),
+        ),
+        (("tests/store/postgres/test_outcomes.py", "-k", "moves_the_cursor"),),
+    ),
+    Mutant(
         "steps-before-their-children",
         "what a body has recorded is committed before the runs that it starts",
         (

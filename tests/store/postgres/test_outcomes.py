@@ -161,6 +161,24 @@ async def test_a_fire_that_commits_with_its_last_step_fires_nothing_twice(
         await used.fire_due(limit=10, rules=RULES)
 
 
+async def test_a_fire_whose_connection_breaks_where_it_moves_the_cursor_has_made_no_run(
+    store: SqlStore, proxy: Proxy, clock: SetClock, fresh_postgres: str
+):
+    """Runs and cursors are of one transaction; elsewhere in this suite the statements of a fire are cut off one by one,
+    here they go over the wire as they do in a fleet."""
+    await put(store, "a")
+    clock.at += HOUR
+    before = ask(fresh_postgres, "SELECT fire_at FROM duly_cursors")
+    proxy.set(Fault.LOSE, at=b"duly_move_cursors", times=99)
+    with pytest.raises((StoreUnavailable, OutcomeUnknown)):
+        await store.fire_due(limit=10, rules=RULES)
+    assert proxy.met
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly_runs") == [0]
+    assert ask(fresh_postgres, "SELECT fire_at FROM duly_cursors") == before
+    proxy.heal()
+    assert (await store.fire_due(limit=10, rules=RULES)).runs == 1
+
+
 async def test_a_settle_whose_answer_is_lost_is_kept_and_not_lost(store: SqlStore, proxy: Proxy, fresh_postgres: str):
     session = await open_session(store)
     await store.enqueue([new_request(), new_request()])
