@@ -48,6 +48,19 @@ async def test_each_attempt_is_timed_out_at_its_own_deadline_unless_it_ended_bef
     deadlines.close()
 
 
+@pytest.mark.parametrize("leap", [1, -1])
+async def test_a_clock_that_is_set_times_nothing_out_and_puts_nothing_off(clock: ManualClock, leap: int) -> None:
+    deadlines = Deadlines(clock)
+    attempts = {seconds: Handler(clock) for seconds in (30, 60)}
+    for seconds, attempt in attempts.items():
+        deadlines.watch(attempt, seconds)
+    await clock.advance(seconds=10)
+    clock.jump(hours=leap)
+    await clock.advance(seconds=90)
+    assert {seconds: attempt.at for seconds, attempt in attempts.items()} == {30: 30, 60: 60}
+    deadlines.close()
+
+
 async def test_an_attempt_that_ends_before_anybody_looks_does_not_hide_those_after_it(clock: ManualClock) -> None:
     """As one of an async handler that never waits does."""
     deadlines = Deadlines(clock)

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from duly import Every, Once
+from duly import Every, Once, RunContext
 from duly.core.instants import to_datetime
 from duly.core.run import RunStatus
 from duly.engine.jumps import JumpGuard
@@ -100,6 +100,27 @@ async def test_t03_a_leap_takes_no_lease_from_the_living(lab: Lab, after_ms: int
     await lab.clock.advance(seconds=60)
     ended = await lab.run(run.id)
     assert (ended.status, ended.attempt, len(done)) == (RunStatus.COMPLETED, 1, 1)
+
+
+@pytest.mark.parametrize("leap", [1, -1])
+async def test_t03_leaps_between_beats_put_no_lease_in_doubt(lab: Lab, leap: int) -> None:
+    """How long a lease may be trusted is counted by a clock that nobody sets."""
+    starts: list[int] = []
+
+    @lab.job("long")
+    async def long(run: RunContext) -> None:
+        starts.append(run.fence)
+        await lab.nap(60)
+
+    await lab.start()
+    run = await lab.enqueue("long")
+    for _ in range(30):
+        lab.clock.jump(minutes=leap)
+        await lab.clock.advance(seconds=1)
+    assert lab.recorder.all("lease_doubted") == []
+    await lab.clock.advance(seconds=60)
+    ended = await lab.run(run.id)
+    assert (ended.status, ended.attempt, starts) == (RunStatus.COMPLETED, 1, [1])
 
 
 async def test_t03_a_step_back_doubles_no_window(lab: Lab) -> None:
