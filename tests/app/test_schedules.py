@@ -196,18 +196,33 @@ async def test_an_option_that_only_equals_the_one_before_is_checked(
     assert not (await app.schedules.list()).items
 
 
-async def test_what_only_the_store_refuses_tells_its_place_and_the_others_are_told_of(app: Duly) -> None:
+async def test_what_only_the_store_refuses_tells_its_place_and_nothing_of_its_batch_is_stored(app: Duly) -> None:
     often: dict[str, Any] = {"timing": Every("1h"), "job": "work"}
     past = Once(datetime(2020, 1, 1, tzinfo=UTC))
     await app.schedules.create("taken", **often)
-    refusals: list[dict[str, Any]] = [{"key": "taken"}, {"timing": past}, {"key": "good1"}, {"calendars": ["none"]}]
-    for n, bad in enumerate(refusals):
-        told: list[str] = []
-        app.schedules._tell = lambda event, *made, told=told: told.extend(one.key for one in made)
+    refusals: list[dict[str, Any]] = [{"key": "taken"}, {"timing": past}, {"calendars": ["none"]}]
+    refusals.append({"key": "good"})
+    told: list[str] = []
+    app.schedules._tell = lambda event, *made: told.extend(one.key for one in made)
+    for bad in refusals:
         with pytest.raises(DulyError) as refused:
-            await app.schedules.create_many([{"key": f"good{n}", **often}, {**often, **bad}])
+            await app.schedules.create_many([{"key": "good", **often}, {**often, **bad}])
         assert refused.value.details["item"] == 1
-        assert told == [f"good{n}"]
+        assert "nothing of its batch is stored" in refused.value.__notes__[0]
+        assert [one.key async for one in app.schedules.iterate()] == ["taken"]
+    assert told == []
+
+
+async def test_a_batch_that_is_refused_leaves_those_before_it(app: Duly) -> None:
+    often: dict[str, Any] = {"timing": Every("1h"), "job": "work"}
+    await app.schedules.create("taken", **often)
+    with pytest.raises(KeyInUse) as refused:
+        await app.schedules.create_many([*({"key": f"k{n}", **often} for n in range(1005)), {"key": "taken", **often}])
+    assert refused.value.details["item"] == 1005
+    assert "which begins at item 1000" in refused.value.__notes__[0]
+    assert [await app.schedules.get(key) is not None for key in ("k0", "k999", "k1000", "k1004")] == [
+        True, True, False, False,
+    ]  # fmt: skip
 
 
 async def test_lists_page_through_everything_and_filter(app: Duly) -> None:

@@ -331,12 +331,19 @@ class Model(
 
     # Schedules
 
-    async def put_schedules(self, new: Sequence[NewSchedule]) -> list[Put]:
+    async def put_schedules(self, new: Sequence[NewSchedule], *, whole: bool = False) -> list[Put]:
         now = self._clock.now()
         most = None if self.whose is None else self.whose.schedules
+        before = {name: copy(rows) for name, rows in vars(self).items() if isinstance(rows, dict)} if whole else {}
         tried = [self._too_many(item.facts, most) or self._put(item, now) for item in new]
         # Why one was refused is judged when all the others have found their place.
-        return [put or self._why_refused(item.facts) for put, item in zip(tried, new, strict=True)]
+        puts = [put or self._why_refused(item.facts) for put, item in zip(tried, new, strict=True)]
+        for place, put in enumerate(puts if whole else ()):
+            if isinstance(put, DulyError):
+                vars(self).update(before)
+                put.details["item"] = place
+                raise put
+        return puts
 
     def _put(self, item: NewSchedule, now: int) -> Put | None:
         facts = replace(item.facts, created_at=now, updated_at=now, paused_at=item.facts.paused_at and now)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,13 +112,19 @@ def _successor(new: NewSchedule, by: str | None) -> Any:
     return succession
 
 
-def all_stored(puts: Sequence[Put], start: int = 0) -> list[Schedule]:
-    """The schedules that were stored; an error among them is raised, and says which it is of."""
-    for item, put in enumerate(puts, start):
-        if isinstance(put, DulyError):
-            put.details["item"] = item
-            put.add_note(f"this is item {item} of create_many, counted from 0; others may be stored")
-    return [stored(put) for put in puts]
+@contextmanager
+def part_of_many(start: int) -> Iterator[None]:
+    """Let the refusal of a batch say which item of ``create_many`` it is of; ``start`` is the batch's first."""
+    try:
+        yield
+    except DulyError as error:
+        if "item" in error.details:
+            error.details["item"] += start
+            error.add_note(
+                f"this is item {error.details['item']} of create_many, counted from 0; nothing of its batch is stored,"
+                f" which begins at item {start}"
+            )
+        raise
 
 
 def stored(put: Put) -> Schedule:

@@ -44,7 +44,7 @@ from .owning import ANYBODYS, Owning
 from .paging import filled, walked
 from .payload import encode_payload
 from .purging import Purging
-from .putting import Stored, all_stored, stored
+from .putting import Stored, part_of_many, stored
 from .words import CHANGE_WORDS, OPTIONS, SCHEDULE_WORDS, UNSET, Changes, JobLike, Options, ScheduleFilters
 
 log = logging.getLogger("duly.app")
@@ -113,15 +113,17 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
             return await self._store_one(new)
 
     async def create_many(self, schedules: Iterable[Mapping[str, Any]], *, connection: Any = None) -> list[Schedule]:
-        """Store many schedules, one transaction per batch; answers them in order, raises at the first refused.
+        """Store many schedules, one transaction per batch of a thousand; answers them in order.
 
-        The error's ``details["item"]`` is the place of what was refused. Where its arguments are wrong nothing is
-        stored; where only the store can tell (a key that is taken, a moment that has gone by) the others of its batch
-        are.
+        One that is refused is raised, and ``details["item"]`` is its place. Where its arguments are wrong nothing is
+        stored; where only the store can tell (a key that is taken, a moment that has gone by) nothing of its batch is.
+        Roll back the transaction of a ``connection`` then.
         """
         new = self._builder.schedules("create_many", check_list("create_many", schedules, "mappings"))
         if connection is not None:
-            return all_stored(await self._store.put_schedules(new, connection=connection))
+            with part_of_many(0):
+                puts = await self._store.put_schedules(new, whole=True, connection=connection)
+            return [stored(put) for put in puts]
         # Side by side: while the database writes one batch, the next is made ready.
         abreast = 1 if self._alone else ABREAST
         parts = await in_turn(partial(self._store_part, new), range(0, len(new), BULK), abreast=abreast)
@@ -377,11 +379,12 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
         return changed
 
     async def _store_part(self, new: Sequence[NewSchedule], start: int) -> Sequence[Schedule]:
-        return all_stored(await self._put(new[start : start + BULK]), start)
+        with part_of_many(start):
+            return [stored(put) for put in await self._put(new[start : start + BULK], whole=True)]
 
-    async def _put(self, new: Sequence[NewSchedule]) -> Sequence[Put]:
+    async def _put(self, new: Sequence[NewSchedule], whole: bool = False) -> Sequence[Put]:
         asked_at = self._clock.steady()
-        puts = await self._store.put_schedules(new)
+        puts = await self._store.put_schedules(new, whole=whole)
         if made := [put for put in puts if isinstance(put, Schedule)]:
             seen_within = 2 * self._settings.poll + self._clock.steady() - asked_at
             if any(_fires_within(seen_within, schedule) for schedule in made):

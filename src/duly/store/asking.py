@@ -37,8 +37,10 @@ from .values import (
 
 
 class Schedules(Protocol):
-    async def put_schedules(self, new: Sequence[NewSchedule]) -> list[Put]:
+    async def put_schedules(self, new: Sequence[NewSchedule], *, whole: bool = False) -> list[Put]:
         """Store schedules in one transaction; one that is refused does not hinder the others.
+
+        Unless they are a ``whole``: a refusal is raised then, ``details["item"]`` is its place, and nothing is stored.
 
         As one owner sees it, what is more than they may have is refused with QuotaExceeded.
         """

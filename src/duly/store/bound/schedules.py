@@ -27,28 +27,34 @@ SOON_MS = 300_000
 class BoundSchedules(Bound):
     """``protocol.Schedules`` on a driver; with ``connection`` inside the caller's transaction."""
 
-    async def put_schedules(self, new: Sequence[NewSchedule], *, connection: Any = None) -> list[Put]:
+    async def put_schedules(
+        self, new: Sequence[NewSchedule], *, whole: bool = False, connection: Any = None
+    ) -> list[Put]:
         if connection is not None:
-            return await self._put_schedules(schedules.put_schedules, new, connection)
-        puts = await self._put_new(new)
+            return await self._put_schedules(schedules.put_schedules, new, whole, connection)
+        puts = await self._put_new(new, whole)
         made = (put for put in puts if isinstance(put, Schedule) and _fires_soon(put))
         self._definitions.keep(((put.facts.id, put.facts.revision), put.definition) for put in made)
         return puts
 
-    async def _put_new(self, new: Sequence[NewSchedule]) -> list[Put]:
+    async def _put_new(self, new: Sequence[NewSchedule], whole: bool) -> list[Put]:
         """Count on them being new, which takes one step; after a clash look, until nothing clashes any more."""
         if not self._whole._clashing:
             with suppress(Clash):
-                return await self._put_schedules(schedules.add_schedules, new)
-        puts = await self._put_schedules(schedules.put_schedules, new)
+                return await self._put_schedules(schedules.add_schedules, new, whole)
+        puts = await self._put_schedules(schedules.put_schedules, new, whole)
         self._whole._clashing = any(isinstance(put, KeyInUse | ClientRequestIdInUse) for put in puts)
         return puts
 
     async def _put_schedules(
-        self, program: Callable[..., Program[list[Put]]], new: Sequence[NewSchedule], connection: Any = None
+        self,
+        program: Callable[..., Program[list[Put]]],
+        new: Sequence[NewSchedule],
+        whole: bool,
+        connection: Any = None,
     ) -> list[Put]:
         most = None if self._whose is None else self._whose.schedules
-        return await self._write_and_hint("schedules", partial(program, new=new, most=most), connection)
+        return await self._write_and_hint("schedules", partial(program, new=new, most=most, whole=whole), connection)
 
     async def change_schedule(
         self,

@@ -40,7 +40,9 @@ MOST_MOVES = 20
 _KINDS = {Cron: "cron", Every: "interval", Once: "once"}
 
 
-def put_schedules(now: int, new: Sequence[NewSchedule], most: int | None = None) -> Program[list[Put]]:
+def put_schedules(
+    now: int, new: Sequence[NewSchedule], most: int | None = None, whole: bool = False
+) -> Program[list[Put]]:
     """Insert schedules with their first revision and cursor; see ``Schedules.put_schedules``."""
     ready, refused = yield from _make_ready(now, new, most)
     rows = yield batch("insert_schedules", schedule_columns([*ready.values()]))
@@ -53,15 +55,29 @@ def put_schedules(now: int, new: Sequence[NewSchedule], most: int | None = None)
             puts.append(refused[id])
         else:
             puts.append(ready[id] if id in inserted else (yield from _why_refused(item.facts)))
+    if whole:
+        _raise_first(puts)
     return puts
 
 
-def add_schedules(now: int, new: Sequence[NewSchedule], most: int | None = None) -> Program[list[Put]]:
+def add_schedules(
+    now: int, new: Sequence[NewSchedule], most: int | None = None, whole: bool = False
+) -> Program[list[Put]]:
     """The same in one step, for what is new: if anything clashes, Clash is raised and nothing done."""
     ready, refused = yield from _make_ready(now, new, most)
+    if whole and refused:
+        _raise_first([refused.get(item.facts.id) for item in new])
     made = [*ready.values()]
     yield from _complete(made, _traces(new, ready), batch("add_schedules", schedule_columns(made)), last=True)
     return [refused[item.facts.id] if item.facts.id in refused else ready[item.facts.id] for item in new]
+
+
+def _raise_first(puts: Sequence[Put | None]) -> None:
+    """Raise the first refusal, with its place, if there is one: what was written before it is rolled back."""
+    for item, put in enumerate(puts):
+        if isinstance(put, DulyError):
+            put.details["item"] = item
+            raise put
 
 
 Ready = tuple[dict[str, Schedule], dict[str, DulyError]]

@@ -7,12 +7,21 @@ from functools import partial
 
 import pytest
 
-from duly.core.errors import ClientRequestIdInUse, Conflict, KeyInUse, MomentInPast, NotCancellable, RevisionStale
+from duly.core.errors import (
+    ClientRequestIdInUse,
+    Conflict,
+    DulyError,
+    KeyInUse,
+    MomentInPast,
+    NotCancellable,
+    RevisionStale,
+)
 from duly.core.instants import to_datetime
 from duly.core.policy import Overlap
 from duly.core.rules.replacing import reschedule, succeed
 from duly.core.schedule import Schedule, ScheduleStatus
 from duly.core.timing import Cron, Every, Once
+from duly.store.values import ScheduleFilter
 from duly.testing.contract.access import Access
 from duly.testing.contract.trial import Trial
 
@@ -68,6 +77,21 @@ class TestPuttingSchedules:
         refusal = await trial.put_in_vain("nightly")
         assert isinstance(refusal, KeyInUse)
         assert refusal.existing_id == holder.id
+
+    async def test_of_a_whole_nothing_is_stored_when_one_is_refused(self, trial: Trial) -> None:
+        holder = await trial.put("nightly")
+        for last in (
+            trial.new("nightly"),
+            trial.new("past", Once(to_datetime(trial.clock.now() - 1))),
+            trial.new("first"),
+        ):
+            with pytest.raises(DulyError) as refused:
+                await trial.store.put_schedules([trial.new("first"), trial.new("second"), last], whole=True)
+            assert refused.value.details["item"] == 2
+            stored = await trial.store.list_schedules(ScheduleFilter(), limit=9)
+            assert [one.id for one in stored.items] == [holder.id]
+        puts = await trial.store.put_schedules([trial.new("first"), trial.new("second")], whole=True)
+        assert puts == [await trial.schedule("first"), await trial.schedule("second")]
 
     async def test_tenants_do_not_share_keys(self, trial: Trial) -> None:
         ours = await trial.put("nightly", tenant="ours")
