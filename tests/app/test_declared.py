@@ -290,6 +290,17 @@ async def test_apps_without_names_leave_each_other_s_schedules_alone_while_someo
         assert (await look(app)).enabled, "who does not schedule does not judge"
 
 
+async def test_an_app_that_knows_no_code_takes_nothing_for_an_orphan(make_app: MakeApp) -> None:
+    async with make_app(schedules=[nightly()]):
+        pass
+    async with make_app(roles=("scheduler",)) as bare:
+        assert (await look(bare)).enabled, "it has no code that could have declared anything"
+    other = make_app()
+    other.job("mill")(lambda: None)
+    async with other:
+        assert not (await look(other)).enabled
+
+
 async def test_a_person_s_word_about_an_orphan_holds(make_app: MakeApp) -> None:
     async with make_app(name="shop", schedules=[nightly(), nightly(key="ended"), nightly(key="paused")]) as app:
         await app.schedules.cancel("ended")

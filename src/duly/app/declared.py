@@ -129,8 +129,11 @@ class Declared:
         other._dropped = frozenset(keys) - other._arguments.keys()
         return other
 
-    async def sync(self) -> None:
-        """Create what is new, update what changed, pause what is gone; ten instances may do this at once."""
+    async def sync(self, *, knows_jobs: bool = True) -> None:
+        """Create what is new, update what changed, pause what is gone; ten instances may do this at once.
+
+        An app without a name, schedules and jobs has no code that something could be gone from.
+        """
         new = self.build()
         for item in new:
             item.facts.paused_by, item.facts.pause_reason = (CODE, DISABLED) if item.facts.paused_at else (None, None)
@@ -139,7 +142,7 @@ class Declared:
             for item, put in zip(new, puts, strict=True):
                 with placed(self._places.get(item.facts.key)):
                     await self._settle(item, put)
-        if self._named or self._scheduler:
+        if self._named or (self._scheduler and (knows_jobs or self._arguments)):
             await self._pause_orphans()
 
     async def _settle(self, item: NewSchedule, put: Put) -> None:

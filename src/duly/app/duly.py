@@ -332,7 +332,7 @@ class Duly(Declaring):
     async def _prepare(self, stack: AsyncExitStack) -> Instance:
         if self._lifespan is not None:
             self._registry.around.state = await enter_lifespan(self._lifespan, self, stack)
-        await self._declared.sync()
+        await self._declared.sync(knows_jobs=bool(self._registry.names))
         if "worker" in self._roles:
             surroundings = Surroundings(
                 clock=self._clock,
