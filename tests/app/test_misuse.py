@@ -356,3 +356,25 @@ async def test_a_target_that_is_a_word_is_answered_by_what_a_target_looks_like(m
         wrong: Any = "q"
         with pytest.raises(ValidationFailed, match=r"target is 'q'; expected \{.kind.: .queue."):
             await app.schedules.create("k", Every("1h"), target=wrong)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"name": 5}, "name is 5; expected text"),
+        ({"name": ""}, "name is ''; expected text"),
+        ({"schedules": 5}, "schedules got 5; expected a list of mappings"),
+        ({"schedules": {"key": "k"}}, "schedules got .*; expected a list of mappings"),
+        ({"lifespan": 5}, "lifespan is 5; expected a function"),
+        ({"url": ""}, "the database URL is ''; expected text such as"),
+    ],
+)
+def test_what_an_app_cannot_be_made_of_is_named(given: dict[str, Any], says: str) -> None:
+    with pytest.raises(DulyError, match=says):
+        Duly(**{"url": "sqlite:///never.db", **given})
+
+
+def test_a_workflow_has_a_name_that_is_one(app: Duly) -> None:
+    for wrong in ("", 5, "x" * 101):
+        with pytest.raises(DulyError, match=r"name is .*; expected"):
+            app.workflow(wrong)  # type: ignore[arg-type]

@@ -64,6 +64,8 @@ class Declared:
     def __init__(
         self, store: SqlStore, builder: Builder, clock: Clock, *, app: str | None, sync: str, scheduler: bool
     ) -> None:
+        if app is not None and not (isinstance(app, str) and app):
+            raise ConfigurationError(f"name is {app!r}; expected text, or None")
         if app is not None and app.startswith(SET):
             raise ConfigurationError(f"name is {app!r}; expected one that does not start with {SET!r}")
         self._store = store

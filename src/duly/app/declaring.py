@@ -130,6 +130,8 @@ class Declaring(ABC):
         its runs. ``on_event`` are the events that start a run, with their payload as its input."""
         if callable(name):
             raise ConfigurationError("@app.workflow needs parentheses: write @app.workflow() or @app.workflow('name')")
+        if name is not None:
+            check_job_name(name)
         check_words("workflow", options, JOB_WORDS, OF_WORKFLOWS)
         timing = _timing(name, cron, every, timezone)
         events = _events(on_event)

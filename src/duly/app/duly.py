@@ -33,6 +33,7 @@ from .audits import Audits
 from .ballots import make_ballot
 from .building import Builder
 from .calendars import Calendars
+from .checking import check_list
 from .credentials import Keys
 from .declared import Declared
 from .declaring import Declaration, Declaring
@@ -42,7 +43,7 @@ from .events import Events
 from .firing import Firing
 from .jobs import Jobs
 from .lending import Lending
-from .life import Caller, Life, Lifespan, call_now, check_roles, enter_lifespan
+from .life import Caller, Life, Lifespan, call_now, check_lifespan, check_roles, enter_lifespan
 from .notifying import tell_webhooks
 from .opener import Nouns
 from .operations import Operations
@@ -103,7 +104,7 @@ class Duly(Declaring):
         self._given_url = url
         self._given_settings = settings
         self._sync = sync
-        self._lifespan = lifespan
+        self._lifespan = check_lifespan(lifespan)
         self._outside = Outside(targets)
         self._clock = clock or SystemClock()
         self._chance = chance or Chance()
@@ -119,7 +120,7 @@ class Duly(Declaring):
         self._observers = Observers([LogObserver(), *observers])
         self.sync = Sync(Opener(lambda: self._life, self._open_apart, self._nouns_alone))
         self._assemble(database_url(url), settings or Settings(), check_roles(roles))
-        for declared in schedules:
+        for declared in check_list("schedules", schedules, "mappings"):
             self._declared.add(declared)
 
     def _assemble(self, url: str, settings: Settings, roles: tuple[str, ...]) -> None:

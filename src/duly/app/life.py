@@ -115,6 +115,13 @@ def call_now(function: Callable[..., None], *args: Any) -> None:
     function(*args)
 
 
+def check_lifespan(lifespan: Lifespan | None) -> Lifespan | None:
+    """What an app is wrapped in, or a refusal of what cannot be called."""
+    if lifespan is not None and not callable(lifespan):
+        raise ConfigurationError(f"lifespan is {lifespan!r}; expected a function of the app, or None")
+    return lifespan
+
+
 async def enter_lifespan(lifespan: Lifespan, app: Any, stack: AsyncExitStack) -> Any:
     """Begin an app's lifespan and answer what it yields."""
     context = lifespan(app)

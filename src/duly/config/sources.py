@@ -20,7 +20,7 @@ def process_environment() -> Mapping[str, str]:
 
 def database_url(given: str | None, environment: Mapping[str, str] | None = None) -> str:
     """The store of an app: what was given, else ``DULY_DATABASE_URL``, else a SQLite file in this folder."""
-    if given is not None and not isinstance(given, str):
+    if given is not None and not (isinstance(given, str) and given):
         raise ConfigurationError(
             f"the database URL is {given!r}; expected text such as 'sqlite:///duly.db' or 'postgresql://host/name'"
         )
