@@ -64,6 +64,18 @@ MUTANTS = (
         (ZOMBIES, STEPS),
     ),
     Mutant(
+        "half-of-a-whole",
+        "of many schedules that are to be stored together, those that are not refused stay",
+        (
+            (
+                "src/duly/store/methods/schedules.py",
+                "    if whole:\n        _raise_first(puts)\n    return puts",
+                "    return puts",
+            ),
+        ),
+        ((CONTRACT[0], "-k", "of_a_whole and (sqlite-memory or postgres)"),),
+    ),
+    Mutant(
         "window-identity",
         "a window's run gets a random id: the store cannot refuse the second one",
         (
