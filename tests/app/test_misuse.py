@@ -366,6 +366,7 @@ async def test_a_target_that_is_a_word_is_answered_by_what_a_target_looks_like(m
         ({"schedules": 5}, "schedules got 5; expected a list of mappings"),
         ({"schedules": {"key": "k"}}, "schedules got .*; expected a list of mappings"),
         ({"lifespan": 5}, "lifespan is 5; expected a function"),
+        ({"settings": {"lease": 30}}, r"settings is .*; expected duly\.Settings\("),
         ({"url": ""}, "the database URL is ''; expected text such as"),
     ],
 )

@@ -43,7 +43,7 @@ from .events import Events
 from .firing import Firing
 from .jobs import Jobs
 from .lending import Lending
-from .life import Caller, Life, Lifespan, call_now, check_lifespan, check_roles, enter_lifespan
+from .life import Caller, Life, Lifespan, call_now, check_lifespan, check_roles, check_settings, enter_lifespan
 from .notifying import tell_webhooks
 from .opener import Nouns
 from .operations import Operations
@@ -119,7 +119,7 @@ class Duly(Declaring):
         self._tells_of_runs = False
         self._observers = Observers([LogObserver(), *observers])
         self.sync = Sync(Opener(lambda: self._life, self._open_apart, self._nouns_alone))
-        self._assemble(database_url(url), settings or Settings(), check_roles(roles))
+        self._assemble(database_url(url), check_settings(settings), check_roles(roles))
         for declared in check_list("schedules", schedules, "mappings"):
             self._declared.add(declared)
 

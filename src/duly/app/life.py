@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from typing import Any
 
+from duly.config import Settings
 from duly.core.errors import ConfigurationError
 from duly.engine.instance import ROLES, Instance
 from duly.store.direct import DirectDriver
@@ -113,6 +114,15 @@ class Life:
 
 def call_now(function: Callable[..., None], *args: Any) -> None:
     function(*args)
+
+
+def check_settings(settings: Settings | None) -> Settings:
+    """What was chosen, the defaults if nothing was, or a refusal of what are no settings."""
+    if settings is None:
+        return Settings()
+    if not isinstance(settings, Settings):
+        raise ConfigurationError(f"settings is {settings!r}; expected duly.Settings(...) such as Settings(lease=30)")
+    return settings
 
 
 def check_lifespan(lifespan: Lifespan | None) -> Lifespan | None:
