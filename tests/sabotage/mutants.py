@@ -1320,6 +1320,24 @@ MUTANTS = (
         (("tests/engine/test_retries.py", "-k", "sqlite"),),
     ),
     Mutant(
+        "due-windows-lost-to-the-line",
+        "with catch-up all, a window that is only just due is skipped for the missed ones that run before it",
+        (("src/duly/core/rules/firing.py", "step.missed or draft.is_of_the_line(step.window)", "step.missed"),),
+        (("tests/core/rules/test_firing.py",),),
+    ),
+    Mutant(
+        "a-line-without-end",
+        "with catch-up all, a window waits in line for any run before it, so that skip becomes a queue",
+        (
+            (
+                "src/duly/core/rules/draft.py",
+                "run.window_at < window and at <= run.fired_at",
+                "run.window_at < window",
+            ),
+        ),
+        (("tests/core/rules/test_firing.py",),),
+    ),
+    Mutant(
         "just-too-late",
         "a missed window that is just not too late is dropped with those before it",
         (

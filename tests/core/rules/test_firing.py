@@ -235,20 +235,71 @@ def test_a_due_window_is_the_catch_up_where_runs_may_not_overlap(overlap, fired,
 
 
 @pytest.mark.parametrize(
-    "overlap, due_fires, hold",
+    "overlap, hold",
     [
-        (Overlap.SKIP, False, None),
-        (Overlap.QUEUE, False, None),
-        (Overlap.CANCEL_PREVIOUS, True, Hold.LANE),
-        (Overlap.ALLOW, True, Hold.NONE),
+        (Overlap.SKIP, Hold.LANE),
+        (Overlap.QUEUE, Hold.LANE),
+        (Overlap.CANCEL_PREVIOUS, Hold.LANE),
+        (Overlap.ALLOW, Hold.NONE),
     ],
 )
-def test_with_all_missed_windows_wait_in_line_and_due_ones_obey_overlap(overlap, due_fires, hold):
+def test_with_all_missed_windows_wait_in_line_and_a_due_one_is_not_lost_to_them(overlap, hold):
     made = fire(cursor_at(T0), define(overlap=overlap, catch_up=CatchUp(ALL)), T0 + 3 * MINUTE)
-    assert windows_of(made)[:3] == [T0, T0 + MINUTE, T0 + 2 * MINUTE]
-    assert [run.hold for run in made.runs[:3]] == [Hold.NONE, Hold.LANE, Hold.LANE]
-    assert [run.hold for run in made.runs[3:]] == ([hold] if due_fires else [])
-    assert len(made.skips) == (0 if due_fires else 1)
+    assert windows_of(made) == [T0, T0 + MINUTE, T0 + 2 * MINUTE, T0 + 3 * MINUTE]
+    assert [run.hold for run in made.runs] == [Hold.NONE, Hold.LANE, Hold.LANE, hold]
+    assert made.skips == []
+
+
+@pytest.mark.parametrize("overlap", [Overlap.SKIP, Overlap.QUEUE])
+def test_with_all_due_windows_in_line_are_the_newest_of_max_runs(overlap):
+    definition = define(overlap=overlap, catch_up=CatchUp(ALL, max_runs=4))
+    made = fire(cursor_at(T0), definition, T0 + HOUR)
+    assert windows_of(made) == [T0 + n * MINUTE for n in (57, 58, 59, 60)]
+    assert skips_of(made) == [("missed", T0, T0 + 56 * MINUTE, 57)]
+
+
+@pytest.mark.parametrize("overlap", [Overlap.SKIP, Overlap.QUEUE])
+def test_with_all_no_due_window_is_dropped_however_few_may_be_caught_up(overlap):
+    definition = define(EVERY_SECOND, overlap=overlap, catch_up=CatchUp(ALL, max_runs=4))
+    made = fire(cursor_at(T0), definition, T0 + MINUTE)
+    assert windows_of(made) == [T0 + n * SECOND for n in range(51, 61)]
+    assert [run.hold for run in made.runs] == [Hold.NONE] + [Hold.LANE] * 9
+    assert skips_of(made) == [("missed", T0, T0 + 50 * SECOND, 51)]
+
+
+def test_with_all_windows_that_are_only_late_run_one_after_another():
+    made = fire(cursor_at(T0), define(EVERY_SECOND, catch_up=CatchUp(ALL)), T0 + 3 * SECOND)
+    assert windows_of(made) == [T0 + n * SECOND for n in range(4)]
+    assert [run.hold for run in made.runs] == [Hold.NONE, Hold.LANE, Hold.LANE, Hold.LANE]
+
+
+@pytest.mark.parametrize("overlap", [Overlap.SKIP, Overlap.QUEUE])
+def test_with_all_a_due_window_that_the_batch_had_no_room_for_stays_in_line(overlap):
+    definition = define(EVERY_SECOND, overlap=overlap, catch_up=CatchUp(ALL))
+    first = fire(cursor_at(T0), definition, T0 + 15 * SECOND, budget=6)
+    then = fire(first.cursor, definition, T0 + 15 * SECOND + 5, *(run.opened() for run in first.runs))
+    assert windows_of(first) + windows_of(then) == [T0 + n * SECOND for n in range(16)]
+    assert {run.hold for run in then.runs} == {Hold.LANE}
+
+
+@pytest.mark.parametrize("overlap, reason", [(Overlap.SKIP, "overlap"), (Overlap.QUEUE, "queue_full")])
+def test_with_all_a_window_that_comes_while_others_are_caught_up_obeys_overlap(overlap, reason):
+    definition = define(overlap=overlap, catch_up=CatchUp(ALL))
+    first = fire(cursor_at(T0), definition, T0 + 3 * MINUTE)
+    then = fire(first.cursor, definition, T0 + 4 * MINUTE, *(run.opened() for run in first.runs))
+    assert then.runs == []
+    assert skips_of(then) == [(reason, T0 + 4 * MINUTE, T0 + 4 * MINUTE, 1)]
+
+
+def test_with_all_a_due_window_waits_for_no_run_that_fired_before_it_came():
+    """What is still at work since then overlaps it, as on any other day; so does what somebody triggered."""
+    definition = define(catch_up=CatchUp(ALL))
+    long = claimed(window_at=T0 - MINUTE, due_at=T0 - MINUTE, fired_at=T0 - MINUTE)
+    by_hand = claimed(kind=RunKind.MANUAL, window_at=T0 - MINUTE, due_at=T0 + SECOND, fired_at=T0 + SECOND)
+    for run in (long, by_hand):
+        made = fire(cursor_at(T0), definition, T0 + 2 * SECOND, run)
+        assert made.runs == []
+        assert skips_of(made) == [("overlap", T0, T0, 1)]
 
 
 def test_with_all_missed_windows_wait_behind_what_is_open_and_cancel_nothing():
@@ -276,8 +327,7 @@ def test_a_cap_leaves_the_rest_due_and_loses_nothing():
         dropped += sum(row.windows for row in made.skips)
         cursor = made.cursor
         now += 5
-    missed = T0 + HOUR - 10 * SECOND
-    assert fired == [missed - n * SECOND for n in range(99, -1, -1)]
+    assert fired == [T0 + HOUR - n * SECOND for n in range(99, -1, -1)]
     assert dropped == 3601 - 100
     assert cursor.window_at == T0 + HOUR
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from duly.core.rules.missed import Dropped
+from duly.core.rules.missed import Dropped, joins_line
 from duly.core.rules.overlap import Admission, admit
 from duly.core.rules.plans import FireRules, Plan, moved, new_run, skipped_row, unmoved
 from duly.core.rules.windows import Windows, fire_instant, within_end
-from duly.core.run import Hold, NewRun, OpenRun, Reason
+from duly.core.run import Hold, NewRun, OpenRun, Reason, RunKind
 from duly.core.schedule import Cursor, Definition
 from duly.core.timing import Every, Once
 
@@ -50,8 +50,15 @@ class Draft:
         self._dropped.append(dropped)
         self._dealt = dropped.until
 
+    def is_of_the_line(self, window: int) -> bool:
+        """Whether a due window waits for the runs before it instead of being refused: it had come when they fired."""
+        if not joins_line(self.definition):
+            return False
+        at = fire_instant(self.definition, window)
+        return any(run.kind == RunKind.WINDOW and run.window_at < window and at <= run.fired_at for run in self._open)
+
     def fire_in_line(self, window: int) -> None:
-        """Fire a missed window behind everything that is open, whatever the overlap policy."""
+        """Fire a window behind everything that is open, whatever the overlap policy."""
         self._dealt = window
         self._insert(window, fire_instant(self.definition, window), Hold.LANE if self._open else Hold.NONE)
 

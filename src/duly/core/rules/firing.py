@@ -138,7 +138,7 @@ def _deal(draft: Draft, windows: Windows, limit: int, exclusions: Exclusions | N
             return
         if isinstance(step, Dropped):
             draft.drop(step)
-        elif step.missed and in_line:
+        elif in_line and (step.missed or draft.is_of_the_line(step.window)):
             draft.fire_in_line(step.window)
         else:
             draft.offer(step.window, fire_instant(definition, step.window))

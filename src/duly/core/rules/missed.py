@@ -63,7 +63,8 @@ def sort_out(windows: Windows, definition: Definition, *, now: int, grace_ms: in
         return backlog
     start = _drop_too_late(windows, newest_missed, now - definition.catch_up.max_lateness_ms, backlog)
     if start is not None:
-        _apply_policy(windows, definition, start, newest_missed, newest > newest_missed, limit, backlog)
+        due = windows.count(windows.following(newest_missed), newest) if newest > newest_missed else 0
+        _apply_policy(windows, definition, start, newest_missed, due, limit, backlog)
     if newest > newest_missed:
         backlog.due = windows.walk(windows.following(newest_missed), newest, limit - len(backlog.missed))
     return backlog
@@ -80,10 +81,10 @@ def _drop_too_late(windows: Windows, newest_missed: int, since: int, backlog: Ba
 
 
 def _apply_policy(
-    windows: Windows, definition: Definition, start: int, newest: int, any_due: bool, limit: int, backlog: Backlog
+    windows: Windows, definition: Definition, start: int, newest: int, due: int, limit: int, backlog: Backlog
 ) -> None:
-    """Choose from the missed windows ``start`` to ``newest``."""
-    kept = _oldest_kept(windows, definition, start, newest, any_due)
+    """Choose from the missed windows ``start`` to ``newest``, beside which so many are ``due``."""
+    kept = _oldest_kept(windows, definition, start, newest, due)
     if kept is None:
         backlog.dropped.append(Dropped(Reason.MISSED, start, newest, windows.count(start, newest)))
         return
@@ -93,18 +94,30 @@ def _apply_policy(
     backlog.missed = windows.walk(kept, newest, limit)
 
 
-def _oldest_kept(windows: Windows, definition: Definition, start: int, newest: int, any_due: bool) -> int | None:
+def _oldest_kept(windows: Windows, definition: Definition, start: int, newest: int, due: int) -> int | None:
     """The oldest missed window that still fires, or None when none does."""
     catch_up = definition.catch_up
     if catch_up.policy is Missed.SKIP:
         return None
     if catch_up.policy is Missed.LATEST:
         # Where runs may not overlap, a due window is the catch-up: it would only be skipped for the missed one.
-        served = any_due and definition.overlap in (Overlap.SKIP, Overlap.CANCEL_PREVIOUS)
+        served = due and definition.overlap in (Overlap.SKIP, Overlap.CANCEL_PREVIOUS)
         return None if served else newest
-    if windows.count(start, newest) <= catch_up.max_runs:
+    # Due windows that go in the same line are the newest of those that are caught up.
+    most = catch_up.max_runs - (due if joins_line(definition) else 0)
+    if most <= 0:
+        return None
+    if windows.count(start, newest) <= most:
         return start
     kept = newest
-    for _ in range(catch_up.max_runs - 1):
+    for _ in range(most - 1):
         kept = windows.newest_until(kept - 1)
     return kept
+
+
+def joins_line(definition: Definition) -> bool:
+    """Whether windows that come at once run one after another, where the overlap policy would refuse all but the first.
+
+    So nothing of an outage is lost to the runs that it left itself.
+    """
+    return definition.catch_up.policy is Missed.ALL and definition.overlap in (Overlap.SKIP, Overlap.QUEUE)

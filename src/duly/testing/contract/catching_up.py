@@ -53,6 +53,21 @@ class TestCatchingUp:
         assert minutes_of(ran) == list(range(1, 11))
         assert await trial.statuses(put) == ["completed"] * 10
 
+    async def test_all_loses_no_window_that_is_only_just_due_to_those_before_it(self, trial: Trial) -> None:
+        put = await trial.put(timing=EVERY_MINUTE, catch_up=CatchUp(Missed.ALL))
+        few = await trial.put("few", EVERY_MINUTE, catch_up=CatchUp(Missed.ALL, max_runs=4))
+        trial.clock.move(minutes=10)
+        assert (await trial.fire()).runs == 14
+        worker = await trial.worker()
+        ran: dict[str | None, list[object]] = {put.id: [], few.id: []}
+        while claims := await worker.claim():
+            for claim in claims:
+                ran[claim.schedule_id].append((await trial.run(claim)).window_at)
+                await worker.complete(claim)
+        assert minutes_of(ran[put.id]) == list(range(1, 11))
+        assert minutes_of(ran[few.id]) == [7, 8, 9, 10]
+        assert [run.window_count for run in await trial.runs(few) if run.status == "skipped"] == [6]
+
     async def test_all_lets_no_later_run_cancel_what_is_caught_up(self, trial: Trial) -> None:
         put = await trial.put(timing=EVERY_MINUTE, catch_up=CatchUp(Missed.ALL), overlap=Overlap.CANCEL_PREVIOUS)
         trial.clock.move(minutes=3, seconds=30)
