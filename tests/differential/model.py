@@ -430,10 +430,7 @@ class Model(
         rules: FireRules,
         expected: tuple[float, float] | None,
     ) -> Schedule:
-        over = end_pause(schedule, now)
-        if over is not None:
-            self._apply(over, now)
-            schedule = self._schedule(schedule.id)
+        schedule = self._end_pause(schedule, now)
         changed = change(schedule, now)
         if changed is not None and changed.definition is not None:
             if expected is not None and not expected[0] <= now <= expected[1]:
@@ -449,6 +446,12 @@ class Model(
                     raise unknown
         if changed is not None:
             self._apply(changed, now)
+        return self._schedule(schedule.id)
+
+    def _end_pause(self, schedule: Schedule, now: int) -> Schedule:
+        over = end_pause(schedule, now)
+        if over is not None:
+            self._apply(over, now)
         return self._schedule(schedule.id)
 
     def _restore(self, before: Mapping[str, dict[Any, Any]]) -> None:

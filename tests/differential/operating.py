@@ -80,6 +80,9 @@ class OperatingModel:
     def _apply(self, changed: Change, now: int) -> None:
         raise NotImplementedError
 
+    def _end_pause(self, schedule: Schedule, now: int) -> Schedule:
+        raise NotImplementedError
+
     def _exclusions(self, definition: Definition, tenant: str) -> Exclusions | None:
         raise NotImplementedError
 
@@ -365,6 +368,8 @@ class OperatingModel:
 
     async def _change_one(self, row: OperationRow, schedule: Schedule, now: int, rules: FireRules) -> None:
         order, by = row.order, row.made_by
+        if not isinstance(order, TriggerOrder):
+            schedule = self._end_pause(schedule, now)
         try:
             match order:
                 case PauseOrder():

@@ -800,6 +800,27 @@ MUTANTS = (
         (("tests/engine/test_janitor.py", "-k", "sqlite"),),
     ),
     Mutant(
+        "changes-keep-a-pause-that-is-over",
+        "a change passes over the windows that came since the end of a pause, if nobody noticed that before",
+        (("src/duly/store/methods/changes.py", "    if not over:\n", "    if True:\n"),),
+        ((CONTRACT[0], "-k", "sqlite-memory and nobody_noticed"),),
+    ),
+    Mutant(
+        "many-keep-a-pause-that-is-over",
+        "a pause of many leaves a pause that is over, so that the janitor resumes what was to be paused",
+        _queries("sqlite", ("expired_pauses_of",), "paused_until <= :now", "paused_until < 0")
+        + _queries(
+            "postgres",
+            ("expired_pauses_of",),
+            "paused_until + 0 <= :now::bigint",
+            "paused_until + 0 < :now::bigint * 0",
+        ),
+        (
+            (CONTRACT[0], "-k", "sqlite-memory and nobody_noticed"),
+            (CONTRACT[0], "-k", "postgres and nobody_noticed"),
+        ),
+    ),
+    Mutant(
         "pauses-end-with-a-round",
         "a pause ends at the janitor's next round, not at its end",
         (("src/duly/engine/janitor.py", "min(self._round_at, pause_ends_at)", "self._round_at"),),

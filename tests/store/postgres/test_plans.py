@@ -247,6 +247,7 @@ PREPARED: dict[str, tuple[dict[str, Any], str]] = {
     "adopt_jobs": ({"jobs": ["j1", "topic:*"], "limit": 10}, "duly_runs_unknown"),
     "adopt_known_jobs": ({"now": NOW, "limit": 10}, "duly_runs_unknown"),
     "expired_pauses": ({"now": NOW, "limit": 10}, "duly_schedules_pause"),
+    "expired_pauses_of": ({"ids": SOME, "now": NOW}, "duly_schedules_pkey"),
     "next_pause_end": ({"now": NOW}, "duly_schedules_pause"),
     "purge_surplus": ({"status": "completed", "keep": 5, "limit": 10}, "duly_history_pkey"),
     "purge_history": ({"finished_before": NOW, "limit": 10, "statuses": ["completed"]}, "duly_history_pkey"),
@@ -294,7 +295,9 @@ def test_the_text_for_one_row_walks_over_no_table_and_no_index(filled: psycopg.C
     assert walks(plan, SMALL | {"duly_webhooks", "duly_interests"}) == []
 
 
-@pytest.mark.parametrize("name", ["find_schedule_id", "read_schedules", "pause_schedules", "claim_chosen"])
+@pytest.mark.parametrize(
+    "name", ["find_schedule_id", "read_schedules", "pause_schedules", "expired_pauses_of", "claim_chosen"]
+)
 def test_an_id_is_found_by_itself_also_by_a_plan_of_the_days_when_the_store_was_empty(unseen: str, name: str):
     """Such a plan stays until the table is analyzed, however many rows are stored meanwhile."""
     with psycopg.connect(unseen, autocommit=True, prepare_threshold=None) as connection:

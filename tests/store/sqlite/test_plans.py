@@ -97,6 +97,7 @@ STEPS: list[tuple[str, Query | Batch, int]] = [
     ("adopt known", query("adopt_known_jobs", now=5, limit=10), 0),
     ("sleepers", query("wake_sleepers", now=5), 0),
     ("pauses", query("expired_pauses", now=5, limit=10), 0),
+    ("pauses of these", query("expired_pauses_of", ids=["s0007", "s0008", "none"], now=5), 0),
     ("next end of a pause", query("next_pause_end", now=5), 1),
     ("purgeable", query("purgeable_schedules", ended_before=5, limit=10), 0),
     ("old history", query("purge_history", finished_before=5, limit=10, statuses=["completed"]), 0),

@@ -24,7 +24,7 @@ from duly.store.orders import BulkOrder, CancelOrder, DeleteOrder, PauseOrder, R
 from duly.store.statements import Program, batch, columns, query
 from duly.store.values import Matching, ScheduleFilter
 
-from .changes import CHANGE, encode_fields, write_changes
+from .changes import CHANGE, encode_fields, end_pauses, write_changes
 from .ending import cancel_waiting_runs, request_cancels
 from .moving import hold_runs_of
 from .operations import Progress, lock_operation, read_operation
@@ -105,20 +105,29 @@ def _pause(now: int, order: PauseOrder, by: str | None, ids: list[str]) -> Progr
         trail = [(id, now, by, Action.PAUSE.value, revision, fields) for id, revision in rows]
         yield batch("insert_changes", columns(CHANGE, trail))
     paused = {row[0] for row in rows}
-    return [Item(id, Became.CHANGED if id in paused else Became.UNCHANGED) for id in ids]
+    items = {id: Item(id, Became.CHANGED if id in paused else Became.UNCHANGED) for id in ids}
+    left = [id for id in ids if id not in paused]
+    over = [row[0] for row in (yield query("expired_pauses_of", ids=left, now=now))] if left else []
+    if over:
+        items |= {item.id: item for item in (yield from _change(now, order, by, over))}
+    return list(items.values())
 
 
 def _change(now: int, order: Changing, by: str | None, ids: list[str]) -> Program[list[Item]]:
     """Let the pure rule decide about each; answer what became of it."""
-    rows = yield owned("read_schedules", ids=ids)
-    changes: list[tuple[Schedule, Change]] = []
     items = {id: Item(id, Became.NOT_FOUND) for id in ids}
-    for row in rows:
+    schedules: list[Schedule] = []
+    for row in (yield owned("read_schedules", ids=ids)):
         try:
-            schedule = read_schedule(row)
-            change = _decide(order, schedule, now, by)
+            schedules.append(read_schedule(row))
         except DulyError as error:
             items[row[_ID]] = Item(row[_ID], Became.REFUSED, error.message)
+    changes: list[tuple[Schedule, Change]] = []
+    for schedule in (yield from end_pauses(now, schedules)):
+        try:
+            change = _decide(order, schedule, now, by)
+        except DulyError as error:
+            items[schedule.id] = Item(schedule.id, Became.REFUSED, error.message)
             continue
         items[schedule.id] = Item(schedule.id, Became.UNCHANGED if change is None else Became.CHANGED)
         if change is not None:

@@ -14,7 +14,7 @@ import msgspec
 from duly.core.change import Action, FieldChange, ScheduleChange
 from duly.core.ids import is_id
 from duly.core.instants import to_datetime
-from duly.core.rules.editing import Change
+from duly.core.rules.editing import Change, end_pause
 from duly.core.rules.excluding import without_excluded
 from duly.core.rules.recording import record
 from duly.core.run import SkippedWindows
@@ -65,6 +65,18 @@ def write_changes(now: int, changes: Sequence[tuple[Schedule, Change]]) -> Progr
         steps.append(batch("insert_changes", columns(CHANGE, trail)))
     yield group(*steps)
     return after
+
+
+def end_pauses(now: int, schedules: Sequence[Schedule]) -> Program[list[Schedule]]:
+    """End those pauses of locked schedules that are over, before anything else is done; answer all as they are then.
+
+    The end of a pause is an instant, not the janitor's next round: what came since then is not lost by a change.
+    """
+    over = [(schedule, end) for schedule in schedules if (end := end_pause(schedule, now)) is not None]
+    if not over:
+        return list(schedules)
+    ended = {schedule.id: schedule for schedule in (yield from write_changes(now, over))}
+    return [ended.get(schedule.id, schedule) for schedule in schedules]
 
 
 def _skips(changes: Sequence[tuple[Schedule, Change]]) -> Program[list[tuple[str, SkippedWindows]]]:

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from duly.core.errors import StoreUnavailable
 from duly.core.instants import to_datetime
-from duly.core.rules.editing import Change, end_pause
+from duly.core.rules.editing import Change
 from duly.core.rules.firing import FireRules
 from duly.core.schedule import Schedule
 from duly.store.codec import CURSOR, read_cursor
 from duly.store.statements import Program, query
 
 from .calendars import calendar_refusal, unknown_calendars
-from .changes import write_changes
+from .changes import end_pauses, write_changes
 from .definitions import Definitions
 from .ending import move_open_runs
 from .firing import fire_held
@@ -41,10 +41,7 @@ def change_schedule(
     schedule: Schedule | None = yield from lock_schedule(ref, tenant)
     if schedule is None:
         return None
-    over = end_pause(schedule, now)
-    if over is not None:
-        # The end of a pause is an instant, not the janitor's next round: what came since then is not lost by a change.
-        (schedule,) = yield from write_changes(now, [(schedule, over)])
+    (schedule,) = yield from end_pauses(now, [schedule])
     changed = change(schedule, now)
     if changed is None:
         return schedule

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from duly.core.instants import to_datetime
 from duly.core.operation import Became, Operation
 from duly.core.policy import Overlap
 from duly.core.timing import Every
@@ -79,6 +82,50 @@ class TestBulk:
         trial.clock.move(seconds=1)
         assert await trial.store.resume_expired_pauses(limit=10) == 1
         assert (await trial.schedule(put)).enabled
+
+    @pytest.mark.parametrize(
+        "order",
+        [ResumeOrder(where=TAGGED), CancelOrder(where=TAGGED), DeleteOrder(where=TAGGED)],
+        ids=["resume", "cancel", "delete"],
+    )
+    async def test_what_came_since_the_end_of_a_pause_that_nobody_noticed_is_not_lost(
+        self, trial: Trial, order: ResumeOrder | CancelOrder | DeleteOrder
+    ) -> None:
+        put = await trial.put(tags=("etl",))
+        await trial.pause(put, until=trial.clock.now() + 150_000)
+        trial.clock.move(minutes=4)
+        await carry_out(trial, order)
+        await trial.fire()
+        told = sorted(at for run in await trial.runs(put) for at in (run.since, run.window_at) if at is not None)
+        assert (told[0], told[-1]) == (
+            to_datetime(put.facts.created_at + 180_000),
+            to_datetime(put.facts.created_at + 240_000),
+        )
+
+    @pytest.mark.parametrize("named", [False, True])
+    async def test_a_pause_holds_also_where_nobody_noticed_that_an_older_one_is_over(
+        self, trial: Trial, named: bool
+    ) -> None:
+        over, holds, awake = [await trial.put(key, tags=("etl",)) for key in ("over", "holds", "awake")]
+        await trial.pause(over, until=trial.clock.now() + 150_000)
+        await trial.pause(holds, until=trial.clock.now() + 600_000)
+        trial.clock.move(minutes=4)
+        ids = (over.id, holds.id, awake.id) if named else None
+        done = await carry_out(trial, PauseOrder(where=TAGGED, ids=ids, reason="incident"))
+        assert (done.matched, done.changed, done.refused) == (3, 2, 0)
+        assert await trial.store.resume_expired_pauses(limit=10) == 0
+        assert [(await trial.schedule(one)).paused_reason for one in (over, holds, awake)] == [
+            "incident",
+            "on leave",
+            "incident",
+        ]
+        await trial.resume(over)
+        (skipped,) = await trial.runs(over)
+        assert (skipped.reason, skipped.since, skipped.window_at) == (
+            "paused",
+            to_datetime(over.facts.created_at + 180_000),
+            to_datetime(over.facts.created_at + 240_000),
+        )
 
     async def test_a_resume_with_catch_up_makes_paused_windows_missed_ones(self, trial: Trial) -> None:
         await trial.put(tags=("etl",))
