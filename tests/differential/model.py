@@ -415,7 +415,7 @@ class Model(
         schedule = self._find(ref, tenant)
         if schedule is None:
             return None
-        before = {name: deepcopy(rows) for name, rows in vars(self).items() if isinstance(rows, dict)}
+        before = self._rows()
         try:
             return self._changed(schedule, change, now, rules, expected)
         except DulyError:
@@ -453,6 +453,9 @@ class Model(
         if over is not None:
             self._apply(over, now)
         return self._schedule(schedule.id)
+
+    def _rows(self) -> dict[str, dict[Any, Any]]:
+        return {name: deepcopy(rows) for name, rows in vars(self).items() if isinstance(rows, dict)}
 
     def _restore(self, before: Mapping[str, dict[Any, Any]]) -> None:
         """Undo, in the very rows: one that sees only what is an owner's shares them with the whole model."""
@@ -509,8 +512,13 @@ class Model(
             return schedule
         if schedule.facts.replaced_by == new_id:
             return self._find(new_id, tenant)
-        planned = succession(schedule, self._clock.now())
-        self._apply(planned.change, self._clock.now())
+        now, before = self._clock.now(), self._rows()
+        try:
+            planned = succession(self._end_pause(schedule, now), now)
+        except DulyError:
+            self._restore(before)
+            raise
+        self._apply(planned.change, now)
         (put,) = await self.put_schedules([NewSchedule(facts=planned.facts, definition=planned.definition)])
         assert isinstance(put, Schedule)
         return put

@@ -10,7 +10,7 @@ from duly.core.schedule import Schedule
 from duly.store.statements import Program
 from duly.store.values import NewSchedule
 
-from .changes import write_changes
+from .changes import end_pauses, write_changes
 from .ending import move_open_runs
 from .schedules import find_schedule, lock_schedule, put_schedules
 
@@ -24,6 +24,7 @@ def replace_schedule(
         return schedule
     if schedule.facts.replaced_by == new_id:
         return (yield from find_schedule(new_id, tenant=tenant))
+    (schedule,) = yield from end_pauses(now, [schedule])
     planned = succession(schedule, now)
     yield from write_changes(now, [(schedule, planned.change)])
     yield from move_open_runs(now, schedule.id, planned.change, schedule.definition)

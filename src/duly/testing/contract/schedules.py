@@ -300,6 +300,23 @@ class TestChangingSchedules:
         assert [run.window_key for run in await trial.runs(new)] == ["sched:report:1767571210000"]
         assert await trial.runs(old) == []
 
+    async def test_what_came_since_the_end_of_a_pause_that_nobody_noticed_is_not_lost_by_a_reschedule(
+        self, trial: Trial
+    ) -> None:
+        old = await trial.put()
+        await trial.pause(old, until=trial.clock.now() + 150_000)
+        trial.clock.move(minutes=4)
+        plan = partial(reschedule, id=trial.id(), timing=Every(minutes=9), by="bob")
+        new = await trial.store.replace_schedule(old.id, plan.keywords["id"], plan)
+        assert new is not None
+        assert new.enabled
+        (skipped,) = await trial.runs(old)
+        assert (skipped.reason, skipped.since, skipped.window_at) == (
+            "schedule_cancelled",
+            to_datetime(old.facts.created_at + 180_000),
+            to_datetime(old.facts.created_at + 240_000),
+        )
+
     async def test_what_has_fired_is_not_rescheduled_and_a_timing_without_windows_neither(
         self, trial: Trial, access: Access
     ) -> None:
