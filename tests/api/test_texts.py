@@ -44,7 +44,8 @@ def refusal(body: dict[str, Any], kind: Any = ScheduleBody) -> tuple[str, str]:
         ("intervalMinutes", 10**12, f"intervalMinutes is {10**12}; expected at most 5270400"),
         ("intervalMinutes", 0, "intervalMinutes is 0; expected at least 1"),
         ("onceAt", "2099-01-01", f"onceAt is '2099-01-01'; expected {LOCAL}"),
-        ("onceAt", "2099-12-31T23:59:60Z", f"onceAt is '2099-12-31T23:59:60Z'; expected {LOCAL}"),
+        ("onceAt", "2099-12-31T23:59:60Z", "onceAt is '2099-12-31T23:59:60Z'; expected a time up to 23:59:59"),
+        ("onceAt", "2099-02-29T09:00", "onceAt is '2099-02-29T09:00'; expected a date that exists"),
         ("onceAt", 5, "onceAt is 5; expected RFC 3339 text such as '2027-03-15T14:00:00Z', or null"),
     ],
 )
@@ -65,6 +66,7 @@ def test_a_day_is_a_number() -> None:
         ("maxAttempts", 0, "maxAttempts is 0; expected a whole number from 1 to 100"),
         ("timeoutSeconds", 1e308, "timeoutSeconds is 1e+308; expected a number above 0 and up to 31536000, or null"),
         ("startAt", "2099-01-01", f"startAt is '2099-01-01'; expected {INSTANT}"),
+        ("endAt", "2099-02-29T00:00:00Z", "endAt is '2099-02-29T00:00:00Z'; expected a date that exists"),
         ("endAt", 5, f"endAt is 5; expected {INSTANT}, or null"),
         (
             "onPast",

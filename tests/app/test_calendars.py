@@ -44,7 +44,7 @@ async def test_dates_are_given_as_dates_or_as_text_and_kept_in_order(app: Duly) 
     [
         ("bad name", {}, "name has 'bad name'"),
         ("c", {"dates": "2026-12-25"}, "expected a list of dates"),
-        ("c", {"dates": ["2026-02-30"]}, "dates has '2026-02-30'; expected a date such as 2026-12-25"),
+        ("c", {"dates": ["2026-02-30"]}, "dates has '2026-02-30'; expected a date that exists"),
         ("c", {"dates": ["25.12.2026"]}, "dates has '25.12.2026'"),
         ("c", {"dates": ["\uff12026-12-25"]}, "expected a date"),
         ("c", {"dates": [datetime(2026, 12, 25, tzinfo=UTC)]}, "expected a date"),

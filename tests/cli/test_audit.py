@@ -45,6 +45,9 @@ def test_bad_values_and_unknown_schedules_are_refused(anywhere: Duly) -> None:
     wrong = anywhere("audit", "--since", "yesterday")
     assert (wrong.exit_code, wrong.stdout) == (2, "")
     assert "expected a duration such as 24h, or RFC 3339 text with an offset" in wrong.stderr
+    for flag in ("--since", "--until"):
+        wrong = anywhere("audit", flag, "2026-02-29T00:00:00Z")
+        assert wrong.stderr == f"duly: {flag} is '2026-02-29T00:00:00Z'; expected a date that exists\n"
     assert anywhere("audit", "--late", "0s").exit_code == 2
     assert anywhere("audit", "--since", "2026-01-02T00:00:00Z", "--until", "2026-01-01T00:00:00Z").exit_code == 2
     assert anywhere("audit", "--schedule", "nobody").exit_code == 3

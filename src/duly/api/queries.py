@@ -16,7 +16,7 @@ from duly.core.positions import read_position
 from duly.core.run import RunStatus
 from duly.core.schedule import ScheduleStatus
 from duly.core.timing.duration import parse_duration
-from duly.core.timing.epoch import parse_datetime
+from duly.core.timing.epoch import expected_to_exist, parse_datetime
 from duly.core.timing.refusal import shortened
 
 from .findings import Findings
@@ -99,7 +99,8 @@ def instant(text: str) -> datetime:
     except ValidationFailed:
         found = None
     if found is None or found.tzinfo is None:
-        raise ValidationFailed(f"it is {shortened(text)}; expected RFC 3339 text with an offset")
+        expected = expected_to_exist(text) or "RFC 3339 text with an offset"
+        raise ValidationFailed(f"it is {shortened(text)}; expected {expected}")
     return found
 
 
@@ -117,7 +118,8 @@ def since(text: str) -> datetime | timedelta:
             return reader(text)
         except ValidationFailed:
             continue
-    raise ValidationFailed(f"it is {shortened(text)}; expected a duration such as 24h, or RFC 3339 text with an offset")
+    expected = expected_to_exist(text) or "a duration such as 24h, or RFC 3339 text with an offset"
+    raise ValidationFailed(f"it is {shortened(text)}; expected {expected}")
 
 
 def seconds(text: str) -> float:

@@ -72,7 +72,7 @@ def _date(value: Any, field: str, *place: object) -> date:
         try:
             return date.fromisoformat(value)
         except ValueError:
-            pass
+            raise _refused(field, value, "a date that exists", *place) from None
     raise _refused(field, value, "a date such as 2026-12-25", *place)
 
 

@@ -22,11 +22,13 @@ LAST_SECOND: Final = LAST_DAY * 86_400 + 86_399
 FIRST_MS: Final = FIRST_SECOND * 1000
 LAST_MS: Final = LAST_SECOND * 1000 + 999
 
-# Hours end at 23 and minutes at 59, also in the offset: datetime itself takes +14:60, and in newer Pythons 24:00.
-_CLOCK = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]"
 _RFC3339 = re.compile(
-    rf"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[Tt ]{_CLOCK}(?::[0-9]{{2}}(?:\.[0-9]{{1,9}})?)?(?:[Zz]|[+-]{_CLOCK})?"
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt ]"
+    r"([0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?)"
+    r"(?:[Zz]|[+-]([0-9]{2}:[0-9]{2}))?"
 )
+# Hours end at 23 and minutes at 59, also in the offset: datetime itself takes +14:60, and in newer Pythons 24:00.
+_CLOCK = re.compile(r"(?:[01][0-9]|2[0-3])(?::[0-5][0-9]){1,2}(?:\.[0-9]+)?")
 _EXAMPLE = "'2027-03-15T14:00:00Z'"
 
 
@@ -65,16 +67,37 @@ def in_range(ms: int) -> int | None:
 
 def parse_datetime(text: str) -> datetime:
     """Read RFC 3339 text; the answer is naive exactly when the text has no offset."""
-    shape = _RFC3339.fullmatch(text) if len(text) <= 40 else None
-    if shape is None:
+    if _shape(text) is None or expected_to_exist(text) is not None:
         raise not_an_instant(text)
+    return datetime.fromisoformat(text.upper())
+
+
+def expected_to_exist(text: str) -> str | None:
+    """What was expected of text that reads like RFC 3339 but names a date, a time or an offset that there is not.
+
+    None of any other text.
+    """
+    shape = _shape(text)
+    if shape is None:
+        return None
+    day, time, offset = shape.groups()
     try:
-        return datetime.fromisoformat(text.upper())
+        date.fromisoformat(day)
     except ValueError:
-        raise not_an_instant(text) from None
+        return "a date that exists"
+    if not _CLOCK.fullmatch(time):
+        return "a time up to 23:59:59"
+    return "an offset up to 23:59" if offset and not _CLOCK.fullmatch(offset) else None
 
 
 def not_an_instant(got: object) -> ValidationFailed:
     """The refusal of a value that does not say when, or not in which offset."""
     shown = got.isoformat() if isinstance(got, datetime) else got
-    return refused("instant", shown, f"an aware datetime, or RFC 3339 text with an offset such as {_EXAMPLE}")
+    expected = expected_to_exist(got) if isinstance(got, str) else None
+    return refused(
+        "instant", shown, expected or f"an aware datetime, or RFC 3339 text with an offset such as {_EXAMPLE}"
+    )
+
+
+def _shape(text: str) -> re.Match[str] | None:
+    return _RFC3339.fullmatch(text) if len(text) <= 40 else None
