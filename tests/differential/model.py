@@ -1301,7 +1301,10 @@ class Model(
             if asked is not None and self.facts[id].deleted_at is None:
                 pauses[id] = asked.reason
         for id, reason in pauses.items():
-            self._apply(pause(self._schedule(id), now, reason=reason, until=None, by="duly"), now)
+            found = self._schedule(id)
+            schedule = self._end_pause(found, now)
+            schedule = replace(schedule, cursor=replace(schedule.cursor, failures=found.cursor.failures))
+            self._apply(pause(schedule, now, reason=reason, until=None, by="duly"), now)
         released = sum(self._release_line(lane) for lane in {run.lane for run, _ in touched if run.schedule_id is None})
         return released + sum(self._release_lane(id) for id in schedules if id is not None)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from duly.core.rules.editing import pause
@@ -17,7 +18,7 @@ from duly.core.schedule import Cursor, Definition
 from duly.store.codec import CURSOR, cursor_columns, read_cursor, read_open_run
 from duly.store.statements import Program, Row, batch, group, query
 
-from .changes import write_changes
+from .changes import end_pauses, write_changes
 from .schedules import end_schedules, read_schedules
 
 
@@ -133,6 +134,9 @@ def _must_read(cursor: Cursor, known: FiredUnder | None) -> bool:
 
 
 def _pause(now: int, schedule_id: str, reason: str) -> Program[None]:
-    for schedule in (yield from read_schedules([schedule_id])):
+    for found in (yield from read_schedules([schedule_id])):
+        (schedule,) = yield from end_pauses(now, [found])
+        # The end of a pause forgets failures, but not those that ask for another one.
+        schedule = replace(schedule, cursor=replace(schedule.cursor, failures=found.cursor.failures))
         change = pause(schedule, now, reason=reason, until=None, by="duly")
         yield from write_changes(now, [(schedule, change)])

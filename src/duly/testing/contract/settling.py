@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from duly.core.instants import to_datetime
 from duly.core.policy import LEFT_RETRY, LEFT_TIMEOUT, Overlap, Retry
 from duly.core.run import Cancelled, Completed, Failed, Outcome, Released, Snoozed
 from duly.core.schedule import ScheduleStatus
@@ -264,6 +265,28 @@ class TestSettlingMovesSchedules:
         assert (await trial.fire()).windows == 0
         resumed = await trial.resume(put)
         assert resumed.cursor.failures == 0
+
+    async def test_a_failure_that_pauses_loses_nothing_that_came_since_the_end_of_a_pause_that_nobody_noticed(
+        self, trial: Trial
+    ) -> None:
+        put = await trial.put(pause_after_failures=1)
+        trial.clock.move(minutes=1)
+        await trial.fire()
+        worker = await trial.worker()
+        claim = await worker.claim_one()
+        await trial.pause(put, until=trial.clock.now() + 90_000)
+        trial.clock.move(minutes=3)
+        await worker.beat()
+        await worker.fail(claim, fatal=True)
+        paused = await trial.schedule(put)
+        assert (paused.enabled, paused.facts.paused_by, paused.cursor.failures) == (False, "duly", 1)
+        await trial.resume(put)
+        _, skipped = await trial.runs(put)
+        assert (skipped.reason, skipped.since, skipped.window_at) == (
+            "paused",
+            to_datetime(put.facts.created_at + 180_000),
+            to_datetime(put.facts.created_at + 240_000),
+        )
 
     async def test_a_failure_is_written_also_where_a_newer_version_wrote_the_schedule(
         self, trial: Trial, access: Access
