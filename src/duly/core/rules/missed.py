@@ -62,11 +62,12 @@ def sort_out(windows: Windows, definition: Definition, *, now: int, grace_ms: in
         backlog.due = windows.walk(windows.first, newest, limit)
         return backlog
     start = _drop_too_late(windows, newest_missed, now - definition.catch_up.max_lateness_ms, backlog)
+    first_due = windows.following(newest_missed) if newest > newest_missed else None
     if start is not None:
-        due = windows.count(windows.following(newest_missed), newest) if newest > newest_missed else 0
+        due = 0 if first_due is None else windows.count(first_due, newest)
         _apply_policy(windows, definition, start, newest_missed, due, limit, backlog)
-    if newest > newest_missed:
-        backlog.due = windows.walk(windows.following(newest_missed), newest, limit - len(backlog.missed))
+    if first_due is not None:
+        backlog.due = windows.walk(first_due, newest, limit - len(backlog.missed))
     return backlog
 
 
