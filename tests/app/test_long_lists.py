@@ -99,3 +99,23 @@ async def test_tagged_runs_that_are_too_many_to_be_put_in_order_are_all_found(
     for limit in (1, 2, 5, 50):
         found = [run.id async for run in app.runs.iterate(limit=limit, tags=["vip"])]
         assert sorted(found) == sorted(ids)
+
+
+async def test_a_walk_through_a_list_begins_where_it_is_told(app: Duly) -> None:
+    for n in range(5):
+        await app.schedules.create(f"k{n}", Every("1h"), job="work")
+        await app.enqueue("work", n)
+        await app.calendars.put(f"c{n}")
+        await app.webhooks.create(f"https://example.com/{n}", events=["run.failed"])
+    walks: list[tuple[Any, dict[str, Any]]] = [
+        (app.schedules, {"job": "work"}),
+        (app.runs, {"job": "work"}),
+        (app.calendars, {}),
+        (app.webhooks, {}),
+    ]
+    for noun, filters in walks:
+        whole = [item.id async for item in noun.iterate(limit=2, **filters)]
+        page = await noun.list(limit=2, **filters)
+        rest = [item.id async for item in noun.iterate(cursor=page.next_cursor, limit=2, **filters)]
+        assert (len(whole), rest) == (5, whole[2:])
+        assert [item.id async for item in noun.iterate(cursor=None, **filters)] == whole

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -379,3 +380,34 @@ def test_a_workflow_has_a_name_that_is_one(app: Duly) -> None:
     for wrong in ("", 5, "x" * 101):
         with pytest.raises(DulyError, match=r"name is .*; expected"):
             app.workflow(wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("ask", "word", "meant"),
+    [
+        ("runs.list", "schedule_id", "schedule"),
+        ("runs.list", "job_type", "job"),
+        ("runs.iterate", "owner_id", "owner"),
+        ("runs.dead", "schedule_id", "schedule"),
+        ("runs.dead", "job_type", "job"),
+        ("schedules.list", "owner_id", "owner"),
+        ("schedules.list", "job_type", "job"),
+        ("schedules.iterate", "tenant_id", "tenant"),
+        ("calendars.list", "tenant_id", "tenant"),
+        ("calendars.iterate", "tenant_id", "tenant"),
+        ("webhooks.list", "tenant_id", "tenant"),
+        ("webhooks.iterate", "tenant_id", "tenant"),
+    ],
+)
+async def test_a_filter_that_does_not_exist_is_answered_by_the_one_that_is_meant(
+    make_app: MakeApp, ask: str, word: str, meant: str
+) -> None:
+    async with make_app(roles=()) as app:
+        with pytest.raises(ValidationFailed, match=f"has no option '{word}'; did you mean '{meant}'"):
+            await _answered(attrgetter(ask)(app)(**{word: "x"}))
+        with pytest.raises(ValidationFailed, match="has no option 'colour'; expected some of"):
+            await _answered(attrgetter(ask)(app)(colour="red"))
+
+
+async def _answered(asked: Any) -> Any:
+    return [item async for item in asked] if hasattr(asked, "__anext__") else await asked

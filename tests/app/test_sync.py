@@ -329,3 +329,15 @@ def test_a_fork_amid_calls_of_other_threads_loses_nothing_that_was_acknowledged(
 def test_a_child_of_a_running_app_uses_a_server_of_its_own_and_is_refused_a_file(url: str) -> None:
     told = script(INHERITED, url)
     assert told == "created" if url.startswith("postgres") else "both sides of a fork" in told
+
+
+def test_the_twins_refuse_unknown_filters_by_name_and_begin_where_they_are_told(app: Duly) -> None:
+    for n in range(3):
+        app.sync.enqueue("double", {"number": n})
+    page = app.sync.runs.list(limit=1)
+    assert len([*app.sync.runs.iterate(cursor=page.next_cursor)]) == 2
+    wrong: Any = {"job_type": "double"}
+    twins: list[Any] = [app.sync.runs.list, app.sync.runs.iterate, app.sync.runs.dead, app.sync.schedules.list]
+    for ask in (*twins, app.sync.schedules.iterate):
+        with pytest.raises(ValidationFailed, match="has no option 'job_type'; did you mean 'job'"):
+            list(ask(**wrong))

@@ -103,6 +103,20 @@ async def edit() -> None:
     await app.schedules.create("k", Every("1h"), job="x", overlap=5)  # type: ignore[arg-type]
 
 
+async def look() -> None:
+    page = await app.runs.list(schedule="k", job="x", tags=["a"], attributes={"n": 5}, limit=5, cursor=None)
+    assert_type(page.items, list[Run])
+    async for run in app.runs.iterate(schedule="k", cursor=page.next_cursor):
+        assert_type(run, Run)
+    assert_type((await app.calendars.list(tenant="t")).next_cursor, str | None)
+    await app.runs.list(schedule_id="k")  # type: ignore[call-arg]
+    await app.runs.list(limit="5")  # type: ignore[arg-type]
+    app.runs.iterate(schedule_id="k")  # type: ignore[call-arg]
+    await app.schedules.list(job_type="x")  # type: ignore[call-arg]
+    app.sync.runs.list(schedule_id="k")  # type: ignore[call-arg]
+    app.sync.webhooks.iterate(owner="ann")  # type: ignore[call-arg]
+
+
 def sync() -> None:
     made = app.sync.schedules.create("k", Every("1h"), job=send_reminder.bind(user=42), tags=["x"])
     assert_type(made, Schedule)

@@ -108,6 +108,9 @@ def test_each_goes_through_all_pages(client: Any) -> None:
         client.schedules.create({**NIGHTLY, "key": f"k{number}", "tags": ["even"] if number % 2 == 0 else []})
     assert [item["key"] for item in client.each(client.schedules.list, limit=2)] == ["k0", "k1", "k2", "k3", "k4"]
     assert [item["key"] for item in client.each(client.schedules.list, tag="even", limit=1)] == ["k0", "k2", "k4"]
+    page = client.schedules.list(limit=2)
+    rest = client.each(client.schedules.list, limit=2, cursor=page["nextCursor"])
+    assert [item["key"] for item in rest] == ["k2", "k3", "k4"]
     assert client.schedules.list(enabled=False)["items"] == []
 
 

@@ -14,7 +14,7 @@ from duly.store.values import NewCalendar, Page
 
 from .checking import check_cursor, check_limit, check_prose, check_text
 from .dates import DateLike, MonthDayLike, RangeLike, check_calendar_name, check_dates, check_ranges, check_yearly
-from .filtering import check_filters
+from .filtering import check_filters, naming
 from .paging import walked
 
 
@@ -71,14 +71,18 @@ class Calendars:
         """The calendar, or None."""
         return await self._store.get_calendar(name, tenant=tenant)
 
+    @naming("calendars.list")
     async def list(self, *, tenant: str | None = None, limit: int = 50, cursor: str | None = None) -> Page[Calendar]:
         """One page, oldest first."""
         check_filters(tenant=tenant)
         return await self._store.list_calendars(tenant=tenant, limit=check_limit(limit), after=check_cursor(cursor))
 
-    async def iterate(self, *, tenant: str | None = None, limit: int = 200) -> AsyncIterator[Calendar]:
+    @naming("calendars.iterate")
+    async def iterate(
+        self, *, tenant: str | None = None, limit: int = 200, cursor: str | None = None
+    ) -> AsyncIterator[Calendar]:
         """All pages, one calendar after another."""
-        async for calendar in walked(lambda cursor: self.list(tenant=tenant, limit=limit, cursor=cursor)):
+        async for calendar in walked(self.list, tenant=tenant, limit=limit, cursor=cursor):
             yield calendar
 
     async def delete(self, name: str, *, tenant: str = "", if_revision: int | None = None) -> None:

@@ -2,11 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
+from typing import Any, TypeVar, cast
+
 from duly.core.policy import choose
 from duly.core.schedule import ScheduleStatus
 from duly.store.values import ScheduleFilter
 
-from .checking import check_prose, check_truth
+from .checking import check_prose, check_truth, check_words
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def naming(call: str) -> Callable[[Method], Method]:
+    """Let a method whose words are its parameters refuse others by name, as ``check_words`` does for the rest."""
+
+    def decorate(method: Method) -> Method:
+        known = frozenset(signature(method).parameters) - {"self"}
+
+        @wraps(method)
+        def checked(*args: Any, **given: Any) -> Any:
+            check_words(call, given, known)
+            return method(*args, **given)
+
+        return cast(Method, checked)
+
+    return decorate
 
 
 def check_filters(**texts: str | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from duly.runtime.clock import Clock
 from duly.store.values import Page
@@ -25,11 +25,11 @@ async def filled(
     return page
 
 
-async def walked(look: Callable[[str | None], Awaitable[Page[Item]]]) -> AsyncIterator[Item]:
-    """All pages, one item after another; ``look`` answers the page that begins at a cursor."""
-    cursor: str | None = None
+async def walked(look: Callable[..., Awaitable[Page[Item]]], **filters: Any) -> AsyncIterator[Item]:
+    """All pages that ``look`` answers, one item after another; the first is that of the ``cursor``, if one is given."""
+    cursor: str | None = filters.pop("cursor", None)
     while True:
-        page = await look(cursor)
+        page = await look(**{"limit": 200, **filters, "cursor": cursor})
         for item in page.items:
             yield item
         cursor = page.next_cursor

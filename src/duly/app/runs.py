@@ -41,7 +41,7 @@ from .checking import (
     timeout_in_ms,
 )
 from .dead import DeadLetters
-from .filtering import check_filters
+from .filtering import check_filters, naming
 from .keys import read_singleton, read_unique
 from .owning import ANYBODYS, Owning
 from .paging import filled, walked
@@ -128,6 +128,7 @@ class Runs(DeadLetters):
         run_id = await self._resolve(ref)
         return None if run_id is None else await self._store.get_run(run_id)
 
+    @naming("runs.list")
     async def list(
         self,
         *,
@@ -163,7 +164,7 @@ class Runs(DeadLetters):
 
     async def iterate(self, **filters: Unpack[RunFilters]) -> AsyncIterator[Run]:
         """All pages, one run after another."""
-        async for run in walked(lambda cursor: self.list(**({"limit": 200} | filters), cursor=cursor)):
+        async for run in walked(self.list, **filters):
             yield run
 
     async def wait(self, ref: str, timeout: float | None = None) -> Run:

@@ -36,7 +36,7 @@ from .building import Builder
 from .bulk import Bulk
 from .checking import check_cursor, check_id, check_limit, check_list, check_text, check_truth, check_words, not_found
 from .editing import Merge, Replacement
-from .filtering import schedule_filter
+from .filtering import naming, schedule_filter
 from .looking import Looking
 from .operations import Operations
 from .overview import Overview
@@ -139,6 +139,7 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
             last = await self._store.get_run(window_run_id(found.id, window))
         return replace(found, seen=Seen(self._clock.now(), whole=True, last=last))
 
+    @naming("schedules.list")
     async def list(
         self,
         *,
@@ -164,7 +165,7 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
 
     async def iterate(self, **filters: Unpack[ScheduleFilters]) -> AsyncIterator[Schedule]:
         """All pages, one schedule after another."""
-        async for schedule in walked(lambda cursor: self.list(**({"limit": 200} | filters), cursor=cursor)):
+        async for schedule in walked(self.list, **filters):
             yield schedule
 
     async def update(

@@ -35,7 +35,7 @@ from duly.store.sql import SqlStore
 from duly.store.values import NewRequest, Page
 
 from .checking import check_cursor, check_id, check_limit, check_prose, check_text, check_truth
-from .filtering import check_filters
+from .filtering import check_filters, naming
 from .owning import ANYBODYS, Owning
 from .paging import walked
 from .words import UNSET
@@ -132,14 +132,18 @@ class Webhooks:
         """The webhook, or None."""
         return await self._store.get_webhook(id) if is_id(id) else None
 
+    @naming("webhooks.list")
     async def list(self, *, tenant: str | None = None, limit: int = 50, cursor: str | None = None) -> Page[Webhook]:
         """One page, oldest first."""
         check_filters(tenant=tenant)
         return await self._store.list_webhooks(limit=check_limit(limit), after=check_cursor(cursor), tenant=tenant)
 
-    async def iterate(self, *, tenant: str | None = None, limit: int = 200) -> AsyncIterator[Webhook]:
+    @naming("webhooks.iterate")
+    async def iterate(
+        self, *, tenant: str | None = None, limit: int = 200, cursor: str | None = None
+    ) -> AsyncIterator[Webhook]:
         """All pages, one webhook after another."""
-        async for webhook in walked(lambda cursor: self.list(tenant=tenant, limit=limit, cursor=cursor)):
+        async for webhook in walked(self.list, tenant=tenant, limit=limit, cursor=cursor):
             yield webhook
 
     async def update(

@@ -120,7 +120,7 @@ class RunOptions(TypedDict, total=False):
 
 
 class ScheduleFilters(TypedDict, total=False):
-    """What a list of schedules may be narrowed by; ``limit`` is the size of a page."""
+    """What a list of schedules may be narrowed by; ``limit`` is the size of a page, ``cursor`` where to begin."""
 
     owner: str | None
     tenant: str | None
@@ -131,10 +131,11 @@ class ScheduleFilters(TypedDict, total=False):
     enabled: bool | None
     q: str | None
     limit: int
+    cursor: str | None
 
 
 class RunFilters(TypedDict, total=False):
-    """What a list of runs may be narrowed by; ``limit`` is the size of a page."""
+    """What a list of runs may be narrowed by; ``limit`` is the size of a page, ``cursor`` where to begin."""
 
     schedule: str | None
     job: str | None
@@ -145,6 +146,7 @@ class RunFilters(TypedDict, total=False):
     tags: Sequence[str]
     attributes: Mapping[str, Any] | Sequence[Wanted]
     limit: int
+    cursor: str | None
 
 
 class DeadFilters(TypedDict, total=False):

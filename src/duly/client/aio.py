@@ -59,7 +59,7 @@ class AsyncClient:
         self, page: Callable[..., Awaitable[Answer]], *arguments: Any, **query: Any
     ) -> AsyncIterator[Answer]:
         """All items of a list, page after page."""
-        cursor = None
+        cursor = query.pop("cursor", None)
         while True:
             answer = await page(*arguments, **{"limit": 200, **query, "cursor": cursor})
             for item in answer["items"]:

@@ -74,9 +74,9 @@ class Calendars(Generic[R]):
         """One page, oldest first."""
         return self._send(get(f"{API}/calendars", {"tenant": tenant, "limit": limit, "cursor": cursor}))
 
-    def iterate(self, *, tenant: str | None = None, limit: int = 200) -> Any:
+    def iterate(self, *, tenant: str | None = None, limit: int = 200, cursor: str | None = None) -> Any:
         """All pages, one calendar after another; to be iterated with ``async for`` on an ``AsyncClient``."""
-        return self._each(self.list, tenant=tenant, limit=limit)
+        return self._each(self.list, tenant=tenant, limit=limit, cursor=cursor)
 
     def get(self, name: str, *, tenant: str | None = None) -> R:
         """The calendar; one that is not there raises CalendarNotFound."""
@@ -146,9 +146,9 @@ class Webhooks(Generic[R]):
         """One page, oldest first."""
         return self._send(get(f"{API}/webhooks", {"tenant": tenant, "limit": limit, "cursor": cursor}))
 
-    def iterate(self, *, tenant: str | None = None, limit: int = 200) -> Any:
+    def iterate(self, *, tenant: str | None = None, limit: int = 200, cursor: str | None = None) -> Any:
         """All pages, one webhook after another; to be iterated with ``async for`` on an ``AsyncClient``."""
-        return self._each(self.list, tenant=tenant, limit=limit)
+        return self._each(self.list, tenant=tenant, limit=limit, cursor=cursor)
 
     def get(self, id: str) -> R:
         """The webhook; one that is not there raises WebhookNotFound."""

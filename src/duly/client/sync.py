@@ -62,7 +62,7 @@ class Client:
 
     def each(self, page: Callable[..., Answer], *arguments: Any, **query: Any) -> Iterator[Answer]:
         """All items of a list, page after page: ``client.each(client.runs.list, status="failed")``."""
-        cursor = None
+        cursor = query.pop("cursor", None)
         while True:
             answer = page(*arguments, **{"limit": 200, **query, "cursor": cursor})
             yield from answer["items"]
