@@ -151,6 +151,36 @@ async def test_what_cannot_be_is_refused_and_leaves_nothing(
     assert [run.id for run in (await app.runs.list()).items] == [job.id]
 
 
+@pytest.mark.parametrize(
+    ("path", "body", "pointer", "says"),
+    [
+        ("/runs", {"jobType": "order"}, "/jobType", "start it with POST /workflows/order/runs"),
+        ("/schedules", {"name": "n", "jobType": "order", "everyMs": 60_000}, "/jobType", "write workflow='order'"),
+        ("/schedules", {"name": "n", "workflow": "mail", "everyMs": 60_000}, "/workflow", "write jobType='mail'"),
+        ("/workflows/mail/runs", {}, "/workflow", "write POST /runs with jobType 'mail'"),
+    ],
+)
+async def test_a_job_for_a_workflow_is_told_what_to_ask_for_instead(
+    url: str, path: str, body: Any, pointer: str, says: str
+) -> None:
+    app = Duly(url, roles=())
+
+    @app.workflow("order")
+    async def order(ctx: WorkflowContext) -> None: ...
+
+    @app.job("mail")
+    async def mail() -> None: ...
+
+    async with app, client_of(application(app), "http://duly/api/v1") as api:
+        answer = await api.post(path, json=body)
+        assert answer.status_code == 422
+        (error,) = answer.json()["errors"]
+        assert error["pointer"] == pointer
+        assert error["detail"].endswith(says)
+        assert answer.json()["detail"].endswith(says)
+        assert ((await app.runs.list()).items, (await app.schedules.list()).items) == ([], [])
+
+
 async def test_an_event_is_published_once_by_its_id_and_what_it_starts_is_listed(url: str) -> None:
     app = Duly(url)
 

@@ -411,3 +411,58 @@ async def test_a_filter_that_does_not_exist_is_answered_by_the_one_that_is_meant
 
 async def _answered(asked: Any) -> Any:
     return [item async for item in asked] if hasattr(asked, "__anext__") else await asked
+
+
+async def test_a_workflow_is_no_job_and_a_job_is_no_workflow(make_app: MakeApp) -> None:
+    app = make_app(roles=())
+    hourly = Every("1h")
+
+    @app.workflow("order")
+    async def order(ctx: duly.WorkflowContext) -> None: ...
+
+    @app.job("mail")
+    async def mail() -> None: ...
+
+    wrong: Any
+    async with app:
+        for wrong in ("order", order):
+            with pytest.raises(
+                ValidationFailed, match=r"job is 'order'.*start it with app\.workflows\.start\('order'\)"
+            ):
+                await app.enqueue(wrong)
+            with pytest.raises(ValidationFailed, match=r"app\.workflows\.start\('order'\)"):
+                await app.runs.enqueue_many(wrong, [{}])
+            with pytest.raises(ValidationFailed, match=r"job is 'order'.* workflow='order'"):
+                await app.schedules.create("k", hourly, job=wrong)
+        for wrong in ("mail", mail):
+            with pytest.raises(DulyError, match=r"workflow 'mail' .*it is a job here: write app\.enqueue\('mail'\)"):
+                await app.workflows.start(wrong)
+        with pytest.raises(ValidationFailed, match=r"workflow is 'mail'.* write job='mail'"):
+            await app.schedules.create("k", hourly, workflow="mail")
+        with pytest.raises(ValidationFailed, match="write workflow='order'"):
+            await app.schedules.create_many([{"key": "k", "timing": hourly, "job": "order"}])
+        await app.schedules.create("good", hourly, workflow="order")
+        with pytest.raises(ValidationFailed, match="write workflow='order'"):
+            await app.schedules.put("good", hourly, "order")
+        with pytest.raises(ValidationFailed, match="write job='mail'"):
+            await app.schedules.update("good", workflow="mail")
+        (stored,) = (await app.schedules.list()).items
+        assert (stored.key, stored.revision) == ("good", 1)
+        assert (await app.runs.list()).items == []
+
+
+async def test_what_this_app_does_not_know_another_worker_may(make_app: MakeApp) -> None:
+    app = make_app(roles=())
+
+    @app.workflow("both")
+    async def flow(ctx: duly.WorkflowContext) -> None: ...
+
+    @app.job("both")
+    async def job() -> None: ...
+
+    async with app:
+        for name in ("unknown", "both", "both@1"):
+            assert (await app.enqueue(name)).job == name
+            assert (await app.schedules.create(f"j-{name}", Every("1h"), job=name)).definition.target.name == name
+            assert (await app.schedules.create(f"w-{name}", Every("1h"), workflow=name)).definition.target.name == name
+        assert (await app.workflows.start("both")).workflow == "both"

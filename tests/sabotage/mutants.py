@@ -1403,4 +1403,10 @@ MUTANTS = (
         (("src/duly/store/sqlite/writer.py", "        elif not alone:\n", "        elif False:\n"),),
         (("tests/store/sqlite/test_writer.py",),),
     ),
+    Mutant(
+        "workflows-enqueued-as-jobs",
+        "a run of a job is stored under the name of a workflow, and waits for ever",
+        (("src/duly/app/runs.py", "        check_runnable(name, self._registry)\n", ""),),
+        (("tests/app/test_misuse.py", "-k", "sqlite and no_job"),),
+    ),
 )

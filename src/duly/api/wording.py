@@ -45,6 +45,13 @@ _WAYS = {
     "cron": "cronExpression", "daily": "dailyTime", "weekly": "weeklyTime", "monthly": "monthlyTime", "once": "onceAt",
 }  # fmt: skip
 _WAY = re.compile(r"(?<=does not go with )(?:cron|daily|weekly|monthly|once)\b")
+_CALLS = (
+    (re.compile(r"app\.workflows\.start\('(.+?)'\)"), r"POST /workflows/\1/runs"),
+    (re.compile(r"app\.enqueue\('(.+?)'\)"), r"POST /runs with jobType '\1'"),
+    (re.compile(r"(?<=write )job=(?=')"), "jobType="),
+)
+"""What the Python interface says to call instead, and what is asked for here."""
+
 _MINUTE = 60_000
 
 
@@ -52,6 +59,8 @@ def in_json_words(message: str, pointer: str = "") -> str:
     """A message with the names that a body has for its fields; ``pointer`` is the place that it is about."""
     words = _MENTIONED.sub(lambda found: _IN_MESSAGES[found[1]], message)
     words = _WAY.sub(lambda found: _WAYS[found[0]], words)
+    for call, request in _CALLS:
+        words = call.sub(request, words)
     name = pointer.rpartition("/")[2]
     if not name or name.isdigit():
         return words

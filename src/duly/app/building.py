@@ -23,7 +23,7 @@ from duly.runtime.tracing import Tracing
 from duly.store.values import NewSchedule
 
 from .aiming import aimed, check_target, check_topic_payload
-from .calling import read_call
+from .calling import check_aimed, read_call
 from .checking import check_id, check_mapping, check_strict_ids, check_text, check_words
 from .hooking import check_webhook
 from .moulds import Mould
@@ -71,7 +71,7 @@ class Builder:
         """Check every argument; the answer is ready to be stored. ``words.Options`` are the options."""
         id = self._chance.id(self._clock) if id is None else check_id(id)
         key = id if key is None else check_key(key)
-        words = read_words(self._named(options), self._settings.payload_limit)
+        words = self._aimed(read_words(self._named(options), self._settings.payload_limit))
         self._check_ids(options)
         created_by = check_text(created_by, "created_by", 100)
         facts = self._facts(id, key, words, app=app, created_by=created_by)
@@ -178,7 +178,7 @@ class Builder:
         """Check what is to be merged into a stored schedule."""
         if changes.get("catch_up", UNSET) is None:
             changes = {**changes, "catch_up": self._catch_up}
-        words = merged_words(self._named(changes), self._settings.payload_limit)
+        words = self._aimed(merged_words(self._named(changes), self._settings.payload_limit))
         self._check_ids(changes)
         if "metadata" in changes:
             self._owning.claim(words.facts, only_given=True)
@@ -187,6 +187,11 @@ class Builder:
     def _check_ids(self, options: Mapping[str, Any]) -> None:
         if self._settings.strict_ids and options.get("metadata"):
             check_strict_ids(options["metadata"])
+
+    def _aimed(self, words: Words) -> Words:
+        if words.target is not None:
+            check_aimed(words.target, self._registry)
+        return words
 
     def _named(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         """The options with a job's name, and the payload it was bound to, in the place of a job or a call."""

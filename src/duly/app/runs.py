@@ -26,7 +26,7 @@ from duly.runtime.tracing import Tracing, asking
 from duly.store.sql import SqlStore
 from duly.store.values import NewRequest, Page, RunFilter
 
-from .calling import read_call
+from .calling import check_runnable, read_call
 from .checking import (
     check_id,
     check_limit,
@@ -258,6 +258,7 @@ class Runs(DeadLetters):
         """Check the arguments of ``enqueue``; the answer is ready to be stored."""
         name, payload = read_call(job, payload, self._registry)
         handler = self._registry.get(check_job_name(name))
+        check_runnable(name, self._registry)
         text = encode_payload({} if payload is UNSET else payload, self._settings.payload_limit)
         if handler is not None:
             handler.arguments.check(text)

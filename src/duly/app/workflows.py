@@ -17,11 +17,13 @@ from duly.core.on_event import KEPT_MS, EventHandler, Published
 from duly.core.run import Run
 from duly.core.schedule import DEFAULT_QUEUE, DEFAULT_TIMEOUT_MS
 from duly.core.steps import History, Limits, Step, Update, handler_name, history_of_steps, parse_handler, update_name
+from duly.engine.job import Job
 from duly.store.publishing import NewEvent
 from duly.store.sql import SqlStore
 from duly.store.values import NewRequest
 from duly.workflow.definition import Workflow, Workflows
 
+from .calling import is_job
 from .checking import check_priority, check_prose, check_queue, check_text, check_truth, not_found
 from .keys import read_singleton
 from .payload import encode_payload
@@ -90,7 +92,7 @@ class WorkflowRuns:
         tenant: str = "",
         **words: Any,
     ) -> NewRequest:
-        name = workflow.name if isinstance(workflow, Workflow) else workflow
+        name = workflow.name if isinstance(workflow, Workflow | Job) else workflow
         owning = self._runs._owning
         tenant = owning.tenant(check_text(tenant, "tenant", 128) or "")
         known = await self._check(name, version)
@@ -297,6 +299,8 @@ class WorkflowRuns:
                 return None
         versions = self._known.versions(str(name))
         here = f"; this app knows version {', '.join(versions)}" if versions else ""
+        if is_job(name, self._runs._registry) and not versions:
+            here = f"; it is a job here: write app.enqueue({name!r})"
         of = "" if version is None else f" in version {version!r}"
         raise WorkflowUnknown(
             f"workflow {name!r}{of} is known neither to this app nor to a live worker{here}",
