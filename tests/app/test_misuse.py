@@ -466,3 +466,37 @@ async def test_what_this_app_does_not_know_another_worker_may(make_app: MakeApp)
             assert (await app.schedules.create(f"j-{name}", Every("1h"), job=name)).definition.target.name == name
             assert (await app.schedules.create(f"w-{name}", Every("1h"), workflow=name)).definition.target.name == name
         assert (await app.workflows.start("both")).workflow == "both"
+
+
+@pytest.mark.parametrize("wrong", [5, None, b"k"])
+async def test_what_is_no_text_is_no_id_and_no_name(make_app: MakeApp, wrong: Any) -> None:
+    async with make_app(roles=()) as app:
+        webhooks, operations, calendars = app.webhooks, app.operations, app.calendars
+        calls: list[Callable[[Any], Any]] = [webhooks.get, webhooks.update, webhooks.rotate, webhooks.delete]
+        calls += [webhooks.test, operations.get, operations.drive, app.keys.get, app.keys.rotate, app.keys.revoke]
+        for call in calls:
+            with pytest.raises(ValidationFailed, match=r"id is .*; expected the id of .*, as text"):
+                await call(wrong)
+        for call in (calendars.get, calendars.delete):
+            with pytest.raises(ValidationFailed, match=r"name is .*; expected the name of a calendar, as text"):
+                await call(wrong)
+
+
+async def test_what_no_database_could_keep_is_not_looked_for_there(make_app: MakeApp) -> None:
+    async with make_app(roles=()) as app:
+        await app.schedules.create("k", Every("1h"), job="work")
+        for name in ("\ud800", "a\x00", "", "a b"):
+            assert await app.calendars.get(name) is None
+            await app.calendars.delete(name)
+            assert await app.operations.get(name) is None
+            assert await app.webhooks.get(name) is None
+            assert await app.keys.get(name) is None
+            for change in (app.operations.drive, app.webhooks.rotate, app.keys.rotate, app.keys.revoke):
+                with pytest.raises(NotFound):
+                    await change(name)
+        wrong: Any
+        looks: list[Callable[..., Any]] = [app.schedules.get, app.schedules.changes, app.calendars.get]
+        for look in (*looks, app.calendars.delete):
+            for wrong in ("\ud800", "a\x00", 5):
+                with pytest.raises(ValidationFailed, match=r"tenant is .*; expected text"):
+                    await look("k", tenant=wrong)

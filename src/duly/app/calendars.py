@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from duly.core.calendar import Calendar, Days
+from duly.core.ids import is_key
 from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock
 from duly.store.sql import SqlStore
 from duly.store.values import NewCalendar, Page
 
-from .checking import check_cursor, check_limit, check_prose, check_text
+from .checking import check_cursor, check_limit, check_named, check_prose, check_text
 from .dates import DateLike, MonthDayLike, RangeLike, check_calendar_name, check_dates, check_ranges, check_yearly
 from .filtering import check_filters, naming
 from .paging import walked
@@ -69,7 +70,7 @@ class Calendars:
 
     async def get(self, name: str, *, tenant: str = "") -> Calendar | None:
         """The calendar, or None."""
-        return await self._store.get_calendar(name, tenant=tenant)
+        return await self._store.get_calendar(name, tenant=tenant) if _may_be_there(name, tenant) else None
 
     @naming("calendars.list")
     async def list(self, *, tenant: str | None = None, limit: int = 50, cursor: str | None = None) -> Page[Calendar]:
@@ -87,7 +88,14 @@ class Calendars:
 
     async def delete(self, name: str, *, tenant: str = "", if_revision: int | None = None) -> None:
         """Remove a calendar; CalendarInUse while schedules name it that have not ended. Twice is fine."""
-        await self._store.delete_calendar(name, tenant=tenant, if_revision=if_revision)
+        if _may_be_there(name, tenant):
+            await self._store.delete_calendar(name, tenant=tenant, if_revision=if_revision)
+
+
+def _may_be_there(name: object, tenant: str) -> bool:
+    """Whether a calendar may have this name; what can be none because it is no text is refused."""
+    check_filters(tenant=tenant)
+    return is_key(check_named(name, "name", "a calendar"))
 
 
 def days_of(dates: Iterable[DateLike], ranges: Iterable[RangeLike], yearly: Iterable[MonthDayLike]) -> Days:

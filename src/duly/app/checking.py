@@ -226,5 +226,19 @@ def check_id(id: str, field: str = "id") -> str:
     return id
 
 
+def may_be_id(id: object, what: str) -> bool:
+    """Whether something may have this id; what can be none because it is no text is refused."""
+    return is_id(check_named(id, "id", what))
+
+
+def check_named(ref: object, field: str, what: str) -> str:
+    """Refuse what can name nothing because it is no text."""
+    if not isinstance(ref, str):
+        raise ValidationFailed(
+            f"{field} is {_shown(ref)}; expected the {field} of {what}, as text", field=field, got=ref
+        )
+    return ref
+
+
 def not_found(what: str, ref: str) -> NotFound:
     return NotFound(f"there is no {what} with id or key {ref!r}", ref=ref)

@@ -27,7 +27,7 @@ from duly.runtime.clock import Clock
 from duly.store.guarding import NewKey
 from duly.store.protocol import Keys as Store
 
-from .checking import check_queue, check_text
+from .checking import check_named, check_queue, check_text
 
 USUAL = (Scope.READ, Scope.WRITE, Scope.TRIGGER)
 BOTH_FOR = timedelta(days=1)
@@ -123,20 +123,21 @@ class Keys:
                 replaces=old.id,
             )
 
-        key = await self._store.rotate_key(id, successor, keep_ms=round(keep.total_seconds() * 1000))
+        keep_ms = round(keep.total_seconds() * 1000)
+        key = await self._store.rotate_key(id, successor, keep_ms=keep_ms) if _may_be_there(id) else None
         if key is None:
             raise _unknown(id)
         return MadeKey(text, key)
 
     async def revoke(self, id: str) -> Key:
         """End a key now. Twice is fine."""
-        key = await self._store.revoke_key(id)
+        key = await self._store.revoke_key(id) if _may_be_there(id) else None
         if key is None:
             raise _unknown(id)
         return key
 
     async def get(self, id: str) -> Key | None:
-        return await self._store.find_key(id)
+        return await self._store.find_key(id) if _may_be_there(id) else None
 
     async def list(self) -> list[Key]:
         """All that were ever made, oldest first, also those that are not good any more."""
@@ -215,6 +216,12 @@ def check_key_queues(queues: Iterable[str] | None, allowed: frozenset[Scope]) ->
             field="queues",
         )
     return frozenset(check_queue(name) for name in names)
+
+
+def _may_be_there(id: object) -> bool:
+    """Whether a key may have this id; what can be none because it is no text is refused."""
+    text = check_named(id, "id", "a key")
+    return text.isascii() and text.isalnum()
 
 
 def _unknown(id: str) -> KeyNotFound:

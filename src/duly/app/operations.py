@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 from duly.config import Settings
 from duly.core.errors import OperationNotFound
-from duly.core.ids import is_id
 from duly.core.operation import Operation, OperationKind
 from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock
@@ -14,7 +13,7 @@ from duly.store.orders import BulkOrder, NewOperation
 from duly.store.sql import SqlStore
 from duly.store.values import Page
 
-from .checking import check_cursor, check_id, check_limit, check_text
+from .checking import check_cursor, check_id, check_limit, check_text, may_be_id
 
 Progress = Callable[[Operation], None]
 """Is shown the operation after each step."""
@@ -41,7 +40,7 @@ class Operations:
 
     async def get(self, id: str) -> Operation | None:
         """The operation as it is now, or None."""
-        return await self._store.get_operation(id) if is_id(id) else None
+        return await self._store.get_operation(id) if may_be_id(id, "an operation") else None
 
     async def list(self, *, limit: int = 50, cursor: str | None = None) -> Page[Operation]:
         """One page, newest first."""
@@ -64,6 +63,8 @@ class Operations:
 
         With ``within`` no step is begun after so many seconds.
         """
+        if not may_be_id(id, "an operation"):
+            raise OperationNotFound.named(id)
         started = self._clock.steady()
         limit, removed = FIRST_STEP, -1
         while True:

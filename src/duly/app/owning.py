@@ -17,6 +17,8 @@ from duly.core.quota import NO_QUOTAS, Allowance, Quotas
 from duly.core.timing import Cron, Every, Timing
 from duly.runtime.clock import Clock
 
+from .filtering import check_filters
+
 LOOKED_AT = 50
 """Windows of a cron expression that are looked at to see how close they come."""
 
@@ -47,6 +49,7 @@ class Owning:
 
     def where(self, given: str | None) -> str | None:
         """The tenant to look in: None is any that they see; no tenant is, for them, their own."""
+        check_filters(tenant=given)
         return self.whose.tenant if given == "" and self.whose is not None else given
 
     def space(self, tenant: str) -> str:

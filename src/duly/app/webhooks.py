@@ -11,7 +11,6 @@ from duly.config import Settings
 from duly.core.addresses import read_allowed
 from duly.core.endpoint import read_endpoint
 from duly.core.errors import QuotaExceeded, ValidationFailed, WebhookNotFound
-from duly.core.ids import is_id
 from duly.core.policy import choose
 from duly.core.run import Run
 from duly.core.signing import SECRET_BYTES, check_secret, write_secret
@@ -34,7 +33,7 @@ from duly.runtime.clock import Clock
 from duly.store.sql import SqlStore
 from duly.store.values import NewRequest, Page
 
-from .checking import check_cursor, check_id, check_limit, check_prose, check_text, check_truth
+from .checking import check_cursor, check_id, check_limit, check_prose, check_text, check_truth, may_be_id
 from .filtering import check_filters, naming
 from .owning import ANYBODYS, Owning
 from .paging import walked
@@ -130,7 +129,7 @@ class Webhooks:
 
     async def get(self, id: str) -> Webhook | None:
         """The webhook, or None."""
-        return await self._store.get_webhook(id) if is_id(id) else None
+        return await self._store.get_webhook(id) if may_be_id(id, "a webhook") else None
 
     @naming("webhooks.list")
     async def list(self, *, tenant: str | None = None, limit: int = 50, cursor: str | None = None) -> Page[Webhook]:
@@ -198,7 +197,7 @@ class Webhooks:
 
     async def delete(self, id: str) -> None:
         """End a webhook. Twice is fine. What was to be told already is not sent any more."""
-        if is_id(id):
+        if may_be_id(id, "a webhook"):
             await self._store.delete_webhook(id)
 
     async def test(self, id: str) -> Run:
@@ -221,7 +220,7 @@ class Webhooks:
         return run
 
     async def _change(self, id: str, change: Callable[[Webhook, int], Webhook]) -> Webhook:
-        changed = await self._store.change_webhook(id, change) if is_id(id) else None
+        changed = await self._store.change_webhook(id, change) if may_be_id(id, "a webhook") else None
         if changed is None:
             raise WebhookNotFound.named(id)
         return changed
