@@ -19,7 +19,7 @@ from duly.store.sql import SqlStore
 from duly.store.sqlite import open_store
 from duly.store.statements import Group, Step, Transaction
 from duly.testing import ManualClock
-from duly.testing.contract import TABLES, Crash, Dump, sorted_rows
+from tests.contract.suite import TABLES, Crash, Dump, sorted_rows
 from tests.databases import fresh_database, ready_file, with_database
 from tests.differential.model import Model
 from tests.store.postgres.making import PATIENT
@@ -35,7 +35,7 @@ Opener = Callable[[Clock], Awaitable[SqlStore]]
 
 
 class Subject:
-    """A store under test and the back door to it; see ``duly.testing.contract.Access``."""
+    """A store under test and the back door to it; see ``tests.contract.suite.Access``."""
 
     def __init__(self, store: SqlStore, select: Select, execute: Callable[[str], object], opener: Opener) -> None:
         self.store: Store = store

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from duly.cli import main
-from duly.testing.contract import TABLES, Dump, sorted_rows
 from tests.cli.conftest import OURS
+from tests.contract.suite import TABLES, Dump, sorted_rows
 from tests.databases import ready_file
 from tests.engine.conftest import clock, lab
 from tests.stores import select_sql

@@ -9,7 +9,7 @@ import pytest
 from duly import Duly
 from duly.api.application import application
 from duly.testing import ManualClock
-from duly.testing.contract import Trial
+from tests.contract.suite import Trial
 from tests.databases import ready_file
 
 

@@ -25,8 +25,8 @@ from duly.core.quota import Quotas
 from duly.store.narrowing import Owned
 from duly.store.statements import Group, Program, Transaction
 from duly.testing import ManualClock
-from duly.testing.contract import Trial
 from tests.api.conftest import client_of, sqlite_url
+from tests.contract.suite import Trial
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 UNKNOWN = "019363a0-0000-7d83-91f8-20a939dbcd79"

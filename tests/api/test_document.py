@@ -26,8 +26,8 @@ from duly.core.run import Suspended
 from duly.core.steps import Step, StepKind
 from duly.store.journal import Record
 from duly.testing import ManualClock
-from duly.testing.contract import Trial
 from tests.api.conftest import let_die
+from tests.contract.suite import Trial
 
 DOCUMENT = document()
 # Raised where no request comes by: inside a process, or by a client.

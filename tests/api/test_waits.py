@@ -9,8 +9,8 @@ import pytest
 from duly import Duly, Every
 from duly.api.operations import runs
 from duly.testing import ManualClock
-from duly.testing.contract import Trial
 from tests.api.conftest import sqlite_url
+from tests.contract.suite import Trial
 
 NOON = 1_800_000_000_000
 

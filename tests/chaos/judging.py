@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from duly.core.run import Run, RunStatus
-from duly.testing.simulation.oracle import Expected, judge_windows
+from tests.simulation.oracle import Expected, judge_windows
 
 Lines = Sequence[dict[str, Any]]
 

@@ -18,7 +18,6 @@ from datetime import UTC, datetime
 import pytest
 
 from duly.core.run import Run, RunKind, RunStatus
-from duly.testing.simulation.oracle import Expected, Rule
 from tests.chaos.brokers import judge_messages
 from tests.chaos.judging import judge_ledger, judge_runs, judge_schedule, judge_steps, percentile, zombie_ends
 from tests.chaos.ledger import Ledger
@@ -27,6 +26,7 @@ from tests.chaos.rows import ELSEWHERE, ROWS
 from tests.chaos.tally import add_up, notes
 from tests.chaos.tally import table as tally
 from tests.chaos.trial import working_folder
+from tests.simulation.oracle import Expected, Rule
 from tests.store.postgres.proxy import Fault, Proxy
 
 SECOND = 1000

@@ -22,7 +22,6 @@ import apsw
 
 from duly import Cron, Duly, Every, Run
 from duly.core.errors import DulyError, EnqueueFailure, StoreError
-from duly.testing.simulation.oracle import Expected, Rule
 from tests.chaos.brokers import Broker, open_broker
 from tests.chaos.instance import PATIENT
 from tests.chaos.judging import Figures, judge_ledger, judge_runs, judge_schedule, judge_steps
@@ -31,6 +30,7 @@ from tests.chaos.needs import FAKETIME, slow_syncs, small_disk
 from tests.databases import fresh_database, with_database
 from tests.processes.fleet import SETTINGS, Fleet, until
 from tests.servers import Server, pgbouncer_server, postgres_server
+from tests.simulation.oracle import Expected, Rule
 from tests.store.postgres.proxy import Proxy
 from tests.warm import Warm, WarmProcess
 

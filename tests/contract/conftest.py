@@ -6,7 +6,7 @@ import pytest
 
 from duly.store.protocol import Store
 from duly.testing import ManualClock
-from duly.testing.contract import Trial
+from tests.contract.suite import Trial
 from tests.stores import (
     KINDS,
     ModelSubject,

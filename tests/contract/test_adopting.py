@@ -3,7 +3,7 @@
 import pytest
 
 from duly.store.methods import keeping, sessions
-from duly.testing.contract import Trial
+from tests.contract.suite import Trial
 from tests.stores import ModelSubject, Subject
 
 

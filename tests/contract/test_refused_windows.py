@@ -4,7 +4,7 @@ import pytest
 
 from duly.core.errors import StoreError
 from duly.core.timing import Every
-from duly.testing.contract import Trial
+from tests.contract.suite import Trial
 from tests.stores import ModelSubject, Subject
 
 TOO_MUCH = 2**63

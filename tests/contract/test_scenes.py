@@ -6,7 +6,7 @@ from types import CodeType
 from typing import Any
 
 from duly.store.protocol import Store
-from duly.testing.contract import repeating, repeating_asked
+from tests.contract.suite import repeating, repeating_asked
 
 READING = ("get_", "list_", "read_", "find_", "count_", "recent_", "group_", "waiting_", "declared_", "next_", "look_")
 ALSO_READING = {"now", "any_open", "has_keys", "firing_state", "overdue", "stats"}

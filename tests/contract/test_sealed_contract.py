@@ -7,7 +7,7 @@ import pytest
 from duly.store.sealing import sealing
 from duly.store.sql import SqlStore
 from duly.testing import ManualClock
-from duly.testing.contract import (
+from tests.contract.suite import (
     TestChildren,
     TestClaiming,
     TestListingRuns,

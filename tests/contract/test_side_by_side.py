@@ -16,7 +16,7 @@ from duly.core.schedule import Schedule
 from duly.core.timing import Every
 from duly.store.protocol import Store
 from duly.testing import ManualClock
-from duly.testing.contract import TABLES, Trial, Worker
+from tests.contract.suite import TABLES, Trial, Worker
 from tests.stores import ModelSubject, Subject, open_subject
 
 pytestmark = pytest.mark.timeout(300)

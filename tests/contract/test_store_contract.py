@@ -3,6 +3,6 @@
 Every class of it is taken in, so that one that is added there is also run here; the fixtures are our own.
 """
 
-from duly.testing import contract
+from tests.contract import suite
 
-globals().update({name: value for name, value in vars(contract).items() if name.startswith("Test")})
+globals().update({name: value for name, value in vars(suite).items() if name.startswith("Test")})

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from duly import Cron, Duly
 from duly.core.schedule import Schedule
 from duly.testing import ManualClock
-from duly.testing.contract import Trial
+from tests.contract.suite import Trial
 
 BEGIN = int(datetime(2026, 10, 22, 6, tzinfo=UTC).timestamp() * 1000)
 """Some days before the clocks of Berlin go back."""

@@ -9,8 +9,8 @@ from duly.dashboard.charts import bars, rounded_up, spark
 from duly.dashboard.overview import by_job, quantile
 from duly.store.seen import Outcomes
 from duly.testing import ManualClock
-from duly.testing.contract import Trial
 from tests.api.conftest import let_die
+from tests.contract.suite import Trial
 from tests.dashboard.conftest import log_in
 
 FLEET = ("figures", "load", "fleet")

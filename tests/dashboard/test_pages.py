@@ -11,8 +11,8 @@ import pytest
 
 from duly import Cron, Duly, Every, Fatal, WorkflowContext
 from duly.testing import ManualClock
-from duly.testing.contract import Trial
 from tests.api.conftest import client_of, sqlite_url
+from tests.contract.suite import Trial
 from tests.dashboard.conftest import log_in, served
 from tests.dashboard.lively import BEGIN, ERROR, Lively, live
 

@@ -107,7 +107,7 @@ from duly.store.values import (
     Tried,
     Triggered,
 )
-from duly.testing.contract.tables import TABLES, Dump, sorted_rows
+from tests.contract.suite.tables import TABLES, Dump, sorted_rows
 from tests.differential.auditing import AuditingModel
 from tests.differential.calendars import CalendarModel
 from tests.differential.dead import DeadModel, RedriveRow
@@ -280,7 +280,7 @@ class Model(
     def on_change(self, listener: Callable[[str], None]) -> None: ...
 
     def dump(self) -> Dump:
-        """Everything there is, in the shape of ``duly.testing.contract.tables``."""
+        """Everything there is, in the shape of ``tests.contract.suite.tables``."""
         rows: dict[str, Iterable[Sequence[Any]]] = {
             "tenants": self.tenants.items(),
             "schedules": [

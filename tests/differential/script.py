@@ -77,7 +77,7 @@ from duly.store.values import (
     Tried,
 )
 from duly.testing import ManualClock
-from duly.testing.contract.trial import deleted
+from tests.contract.suite.trial import deleted
 from tests.differential.model import Model
 
 MARKS: tuple[dict[str, str], ...] = ({}, {}, {"#t": "null"}, {"#t": "null", "n": "5"}, {"n": "7", "ü": '"ä"'})

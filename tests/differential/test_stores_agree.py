@@ -15,7 +15,7 @@ from duly.core.errors import DulyError, RunActive
 from duly.store.protocol import Store
 from duly.store.values import Beat, Fired, Instance, Recovered
 from duly.testing import ManualClock
-from duly.testing.contract import differences
+from tests.contract.suite import differences
 from tests.differential.model import Model
 from tests.differential.script import Operation, Script
 from tests.stores import ModelSubject, Subject, memory_subject, model_subject, postgres_subject

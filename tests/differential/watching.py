@@ -11,7 +11,7 @@ from duly.runtime.clock import Clock
 from duly.store.methods.events import SETTLES_AFTER_MS
 from duly.store.protocol import Watching
 from duly.store.watching import Events, Watched
-from duly.testing.contract.tables import TABLES, Dump
+from tests.contract.suite.tables import TABLES, Dump
 
 CHANGES = {
     "edit": "schedule.updated",

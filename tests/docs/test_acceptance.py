@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from duly.testing import contract
+from tests.contract import suite
 
 ROOT = Path(__file__).parents[2]
 PAGE = "docs/acceptance.md"
@@ -93,7 +93,7 @@ def test_classes_of_the_contract_on_the_page_are_run() -> None:
         test.split("::")[1]
         for _, cells in rows()
         for test in TEST.findall(cells[2])
-        if test.startswith("src/duly/testing/contract/")
+        if test.startswith("tests/contract/suite/")
     }
     assert classes
-    assert classes <= set(contract.__all__)
+    assert classes <= set(suite.__all__)

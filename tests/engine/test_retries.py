@@ -9,7 +9,7 @@ from duly.config import Settings
 from duly.core.instants import to_datetime
 from duly.core.policy import LEFT_RETRY
 from duly.core.run import Failed, Reason, RunStatus
-from duly.testing.contract.trial import Trial
+from tests.contract.suite.trial import Trial
 from tests.engine.lab import Lab
 
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from duly.testing.simulation.life import simulate
+from tests.simulation.life import simulate
 
 if __name__ == "__main__":
     sys.stdout.write(f"{simulate(int(sys.argv[1]))}\n")

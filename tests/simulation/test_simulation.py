@@ -8,8 +8,9 @@ import os
 
 import pytest
 
-from duly.testing.simulation import Zombies, simulate
-from duly.testing.simulation.oracle import Expected, Rule
+from tests.simulation.life import simulate
+from tests.simulation.oracle import Expected, Rule
+from tests.simulation.zombies import Zombies
 
 LIVES = int(os.environ.get("DULY_SIMULATED_LIVES", "200"))
 """A thousand in CI."""

@@ -16,8 +16,8 @@ from duly.core.schedule import Schedule
 from duly.core.timing import Cron, Every, Jitter, Once
 from duly.store.sql import SqlStore
 from duly.testing import ManualClock
-from duly.testing.contract import Trial
-from duly.testing.contract.trial import Worker
+from tests.contract.suite import Trial
+from tests.contract.suite.trial import Worker
 from tests.stores import Subject, memory_subject, pooled_database, postgres_subject, system_database
 
 __all__ = ["pooled_database", "system_database"]

@@ -9,7 +9,7 @@ from duly.core.lane import Singleton
 from duly.store.methods.floors import LASTS_MS, MOST, WORTH, Floors, Place
 from duly.store.statements import Group, Program, Step, Transaction
 from duly.testing import ManualClock
-from duly.testing.contract import Trial, Worker
+from tests.contract.suite import Trial, Worker
 from tests.stores import memory_subject
 
 

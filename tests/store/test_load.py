@@ -9,8 +9,8 @@ from duly.core.timing import Every
 from duly.store.load import Waits
 from duly.store.sql import SqlStore
 from duly.testing import ManualClock
-from duly.testing.contract import Trial
-from duly.testing.contract.trial import JOB
+from tests.contract.suite import Trial
+from tests.contract.suite.trial import JOB
 from tests.stores import memory_subject, pooled_database, postgres_subject, system_database
 
 __all__ = ["pooled_database", "system_database"]

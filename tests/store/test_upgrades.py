@@ -20,7 +20,7 @@ from duly.store.sql import SqlStore
 from duly.store.sqlite import open_store
 from duly.store.sqlite.migrating import load_migrations
 from duly.testing import ManualClock
-from duly.testing.contract import Trial
+from tests.contract.suite import Trial
 
 KEPT = sorted((Path(__file__).parent / "upgrades").glob("*.sql"))
 AFTER = "2026-12-01T07:30:00Z"

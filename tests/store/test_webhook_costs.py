@@ -5,7 +5,7 @@ from typing import Any
 from duly.core.webhook import Webhook
 from duly.store.statements import Group, Program, Step, Transaction
 from duly.testing import ManualClock
-from duly.testing.contract import Trial
+from tests.contract.suite import Trial
 from tests.stores import memory_subject
 
 

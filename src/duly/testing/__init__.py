@@ -1,8 +1,8 @@
-"""What tests of duly need, ours and yours: a clock that moves when told, time travel for a whole app, the replay of
-recorded runs, and the contract every store keeps.
+"""What tests of an app need: a manual clock, time travel for a whole app, the replay of recorded runs, and the contract
+for targets.
 
-``duly.testing.contract`` and ``duly.testing.plugin`` need pytest; nothing else here does. Names are imported when they
-are asked for: the plugin is loaded with every pytest.
+Only ``duly.testing.contract`` and ``duly.testing.plugin`` need pytest. Names are imported on first use, because every
+pytest run loads the plugin.
 """
 
 from __future__ import annotations
