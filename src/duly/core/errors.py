@@ -51,22 +51,66 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, ClassVar, Self
 
 from .lane import Singleton
 
 ALREADY_CANCELLED = "SCHEDULE_JOB_ALREADY_CANCELLED"
+HIDDEN = "***"
+"""Stands where a secret value would."""
 
 
 class DulyError(Exception):
-    """The root of the tree; ``code`` is stable, ``details`` carries the ids and values involved."""
+    """The root of the tree; ``code`` is stable, ``details`` carries the ids and values involved.
+
+    The message is for people and has three parts: what was given, what was expected, what to do. A new error also
+    gives the parts as fields, so that REST, the command line and the dashboard can each render them in their own
+    names instead of parsing the message::
+
+        raise ValidationFailed(
+            f"max_attempts is {value!r}; expected 1 to 100",
+            path="retry.max_attempts", got=value, expected="1 to 100", hint="use a workflow for longer retries",
+        )
+
+    ``path`` is the place of the value: a field with dots (``"retry.max_attempts"``), a setting or a file. ``got`` is
+    the value itself, ``expected`` says in a few words what is valid, and ``hint`` says what to do about it.
+
+    ``secret=True`` means that ``got`` must never be shown: the error drops the value and keeps ``HIDDEN``, and
+    replaces the value where the message repeats it. Do not put a secret into ``details``, and shorten none: only the
+    whole value is recognised.
+    """
 
     code: ClassVar[str] = "DULY_ERROR"
 
-    def __init__(self, message: str, **details: Any) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str | None = None,
+        got: object = None,
+        expected: object = None,
+        hint: str | None = None,
+        secret: bool = False,
+        **details: Any,
+    ) -> None:
+        if secret and got is not None:
+            message, got = _without(message, got), HIDDEN
         super().__init__(message)
         self.message = message
-        self.details = details
+        self.path = path
+        self.got = got
+        self.expected = expected
+        self.hint = hint
+        self.secret = secret
+        # Store errors have always named the database's path, and conflicts the expected revision, in their details.
+        self.details = details | {
+            name: value for name, value in (("path", path), ("expected", expected)) if value is not None
+        }
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Past the constructor, which may take other arguments than the message: errors come back from child processes.
+        return _restore, (type(self), self.args), self.__dict__
 
 
 class Invalid(DulyError):
@@ -75,12 +119,20 @@ class Invalid(DulyError):
     code = "VALIDATION_FAILED"
 
     def __init__(
-        self, message: str, *, field: str | None = None, got: object = None, expected: str | None = None, **details: Any
+        self,
+        message: str,
+        *,
+        field: str | None = None,
+        path: str | None = None,
+        got: object = None,
+        expected: str | None = None,
+        hint: str | None = None,
+        secret: bool = False,
+        **details: Any,
     ) -> None:
-        super().__init__(message, **details)
+        super().__init__(message, path=path, got=got, expected=expected, hint=hint, secret=secret)
         self.field = field
-        self.got = got
-        self.expected = expected
+        self.details = details
 
 
 class CronInvalid(Invalid):
@@ -398,3 +450,19 @@ class EnqueueFailure(StoreError):
 
 class Fatal(Exception):
     """Raised by a handler: this run must not be tried again."""
+
+
+def _restore(kind: type[DulyError], args: tuple[Any, ...]) -> DulyError:
+    error = kind.__new__(kind, *args)
+    error.args = args  # errors that are OSErrors too do not take them when made
+    return error
+
+
+def _without(message: str, value: object) -> str:
+    """Return the message with the value hidden, as it is and as Python would write it."""
+    forms = {repr(value), str(value), value.decode(errors="replace") if isinstance(value, bytes) else str(value)}
+    for form in sorted(forms - {""}, key=len, reverse=True):
+        pattern = re.escape(form)
+        # A short value must not be found inside of other words.
+        message = re.sub(pattern if len(form) > 3 else rf"(?<!\w){pattern}(?!\w)", HIDDEN, message)
+    return message
