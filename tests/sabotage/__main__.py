@@ -14,15 +14,11 @@ from functools import cache
 from pathlib import Path
 
 from tests.sabotage.mutants import MUTANTS, Mutant
+from tests.sabotage.targets import TOP, OutOfDate, broken_files
 
-TOP = Path(__file__).resolve().parents[2]
 SHOWN = 4
 PATIENCE = 3600.0
 """Seconds that no sound run takes, also on a busy machine: a build that hangs is noticed, and ended."""
-
-
-class OutOfDate(Exception):
-    """A mutant that cannot be tried: its text is gone, or its tests are."""
 
 
 def break_copy(mutant: Mutant, folder: Path) -> None:
@@ -33,12 +29,8 @@ def break_copy(mutant: Mutant, folder: Path) -> None:
             shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(source, folder / name)
-    for file, text, instead in mutant.edits:
-        path = folder / file
-        before = path.read_text()
-        if text not in before:
-            raise OutOfDate(f"{file} has no {text!r} any more")
-        path.write_text(before.replace(text, instead))
+    for path, content in broken_files(mutant.edits).items():
+        (folder / path.relative_to(TOP)).write_text(content, "utf-8")
 
 
 @cache

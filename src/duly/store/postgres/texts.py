@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
-from importlib.resources.abc import Traversable
+
+from duly.store.sources import read_sources
 
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)")
 _COMMENT = re.compile(r"^--.*\n", re.MULTILINE)
@@ -45,20 +45,20 @@ class Statement:
 @cache
 def load_queries() -> dict[str, Statement]:
     """Read every statement of ``queries/`` by name."""
-    return {_stem(file): as_statement(file.read_text("utf-8"), _stem(file)) for file in _files("queries")}
+    return {name: as_statement(source.text, name) for name, source in read_sources(__package__, "queries").items()}
 
 
 @cache
 def load_migrations() -> dict[int, bytes]:
     """Read the numbered steps of ``schema/``, oldest first."""
-    steps = {int(file.name[:4]): file.read_bytes() for file in _files("schema")}
+    steps = {int(name[:4]): source.text.encode() for name, source in read_sources(__package__, "schema").items()}
     return dict(sorted(steps.items()))
 
 
 @cache
 def load_transactions() -> dict[str, str]:
     """Read the texts of ``transactions/`` by name."""
-    return {_stem(file): _without_comments(file.read_text("utf-8")) for file in _files("transactions")}
+    return {name: _without_comments(source.text) for name, source in read_sources(__package__, "transactions").items()}
 
 
 def fill_in(text: str, numbers: dict[str, int]) -> str:
@@ -95,11 +95,3 @@ def _for_one_row(text: str) -> str | None:
 
 def _without_comments(text: str) -> str:
     return _COMMENT.sub("", text).strip()
-
-
-def _files(folder: str) -> list[Traversable]:
-    return [file for file in resources.files(__package__).joinpath(folder).iterdir() if file.name.endswith(".sql")]
-
-
-def _stem(file: Traversable) -> str:
-    return file.name.removesuffix(".sql")

@@ -14,13 +14,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from importlib.resources import files
 from itertools import chain, islice, repeat
 from typing import Any
 
 import apsw
 import msgspec
 
+from duly.store.sources import read_sources
 from duly.store.statements import Batch, Query, Row
 
 _encode = msgspec.json.Encoder().encode
@@ -63,12 +63,8 @@ def compile_statements(text: str) -> tuple[Statement, ...]:
 @cache
 def load_statements() -> dict[str, tuple[Statement, ...]]:
     """Read every file of ``queries/``, by name."""
-    folder = files("duly.store.sqlite") / "queries"
-    return {
-        file.name.removesuffix(".sql"): compile_statements(file.read_text("utf-8"))
-        for file in folder.iterdir()
-        if file.name.endswith(".sql")
-    }
+    sources = read_sources("duly.store.sqlite", "queries")
+    return {name: compile_statements(source.text) for name, source in sources.items()}
 
 
 def execute(cursor: apsw.Cursor, step: Query | Batch) -> list[Row]:
