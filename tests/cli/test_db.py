@@ -1,6 +1,7 @@
 """``duly db`` and ``duly config``: the database and the settings as they are."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from uuid import UUID
 
@@ -47,17 +48,25 @@ def test_what_sql_prints_makes_a_database_that_works(on_store: Duly, store_url: 
     assert on_store("schedule", "create", "k", "--every", "1h", "--job", "j").exit_code == 0
 
 
-def test_what_sql_prints_since_a_schema_upgrades_a_database_that_has_it(on_store: Duly, store_url: str) -> None:
-    if store_url.startswith("sqlite"):
-        steps = sqlite_migrations()
-        record = "INSERT INTO duly_meta (store_id, epoch, schema) VALUES ('x', 1, 10);"
-    else:
-        steps = {number: step.decode() for number, step in postgres_migrations().items()}
-        record = "UPDATE duly_meta SET schema = 10;"
-    execute(store_url, "\n".join(step for number, step in steps.items() if number <= 10) + record)
-    assert json.loads(on_store("db", "status", "-o", "json").stdout)["schema"] == 10
-    execute(store_url, on_store("db", "sql", "--since", "10").stdout)
-    assert "is up to date" in on_store("db", "migrate").stderr
+@pytest.fixture
+def second_migration(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Add a second migration to both dialects, when called: what was set up before is then one behind."""
+
+    def add() -> None:
+        monkeypatch.setitem(sqlite_migrations(), 2, "CREATE TABLE duly_second (id INTEGER) STRICT;")
+        monkeypatch.setitem(postgres_migrations(), 2, b"CREATE TABLE duly_second (id int);")
+
+    return add
+
+
+def test_what_sql_prints_since_a_schema_upgrades_a_database_that_has_it(
+    on_store: Duly, store_url: str, second_migration: Callable[[], None]
+) -> None:
+    on_store("db", "migrate")
+    second_migration()
+    assert json.loads(on_store("db", "status", "-o", "json").stdout)["pending"] == 1
+    execute(store_url, on_store("db", "sql", "--since", "1").stdout)
+    assert "is up to date, at schema 2" in on_store("db", "migrate").stderr
     assert on_store("schedule", "create", "k", "--every", "1h", "--job", "j").exit_code == 0
 
 
@@ -82,15 +91,18 @@ def test_a_database_is_not_looked_for_on_a_server(duly: Duly) -> None:
     assert "--database-url" in done.stderr
 
 
-def test_an_older_schema_of_a_server_is_upgraded_when_asked_to(duly: Duly, fresh_postgres: str) -> None:
-    execute(fresh_postgres, postgres_migrations()[1].decode())
+def test_an_older_schema_of_a_server_is_upgraded_when_asked_to(
+    duly: Duly, fresh_postgres: str, second_migration: Callable[[], None]
+) -> None:
     on = ("--database-url", fresh_postgres)
+    duly("db", "migrate", *on)
+    second_migration()
     assert "behind" in duly("db", "status", *on).stdout
     refused = duly("schedule", "list", *on)
     assert refused.exit_code == 78
     assert "run `duly db migrate`" in refused.stderr
     assert duly("doctor", *on).exit_code == 1
-    assert "from schema 1 to " in duly("db", "migrate", *on).stderr
+    assert "from schema 1 to 2" in duly("db", "migrate", *on).stderr
     assert duly("schedule", "list", *on).exit_code == 0
 
 

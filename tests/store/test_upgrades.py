@@ -11,7 +11,7 @@ from duly.store.postgres.texts import load_migrations as postgres_migrations
 from duly.store.sqlite import open_store
 from duly.store.sqlite.migrating import load_migrations
 from duly.testing import ManualClock
-from tests.contract.trial import Trial
+from tests.contract.suite import Trial
 
 NOW = "2026-12-01T07:30:00Z"
 FIRST_RELEASE = 1
