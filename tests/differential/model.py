@@ -25,7 +25,7 @@ from duly.core.errors import (
     StoreUnavailable,
 )
 from duly.core.event import Event
-from duly.core.ids import is_id, lane_id
+from duly.core.ids import is_id, lane_id, uuid7
 from duly.core.instants import to_datetime
 from duly.core.lane import Singleton
 from duly.core.on_event import EventHandler
@@ -75,7 +75,7 @@ from duly.core.webhook import Webhook
 from duly.runtime.clock import Clock
 from duly.store.codec import encode_body, encode_words
 from duly.store.methods.changes import encode_fields
-from duly.store.methods.overview import read_place
+from duly.store.methods.overview import DAY_MS, read_place
 from duly.store.orders import encode_order
 from duly.store.seen import Minute, Outcomes
 from duly.store.values import (
@@ -939,7 +939,9 @@ class Model(
         ]
 
     async def recent_lags(self, *, limit: int) -> list[int]:
-        newest = [self.history[id] for id in sorted(self.history, reverse=True)][:limit]
+        # A caller may choose an id of any instant: rows that lie more than a day ahead are not among the newest.
+        ahead = uuid7(self._clock.now() + DAY_MS, bytes(10))[:13]
+        newest = [self.history[id] for id in sorted(self.history, reverse=True) if id < ahead][:limit]
         return [
             max(0, row.fired_at - row.due_at)
             for row in newest

@@ -292,7 +292,10 @@ class Runs(Protocol):
         ...
 
     async def recent_lags(self, *, limit: int) -> list[int]:
-        """Answer how many ms late windows fired, of the newest ``limit`` rows those that ended at their first try."""
+        """Return how many ms late windows fired, of the newest ``limit`` rows those that ended at their first try.
+
+        Rows whose chosen id lies more than a day in the future do not count as newest.
+        """
         ...
 
 

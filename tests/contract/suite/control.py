@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from duly.core.credential import Whose
-from duly.core.ids import bulk_run_id
+from duly.core.ids import bulk_run_id, uuid7
 from duly.core.operation import Operation
 from duly.core.policy import Overlap
 from duly.core.schedule import Schedule
@@ -18,6 +20,7 @@ from tests.contract.suite.bulk import carry_out, step
 from tests.contract.suite.trial import Trial
 
 ANY = ScheduleFilter()
+DAY_MS = 86_400_000
 
 
 class TestNamed:
@@ -184,6 +187,32 @@ class TestLookingBack:
         await trial.enqueue()
         await worker.complete(await worker.claim_one())
         assert sorted(await trial.store.recent_lags(limit=10)) == [0, 1500]
+
+    @pytest.mark.parametrize("limit", [1, 3])
+    async def test_a_chosen_id_far_in_the_future_does_not_crowd_out_recent_lags(self, trial: Trial, limit: int) -> None:
+        await trial.put("often", Every("1m"))
+        worker = await trial.worker()
+        due_at = trial.clock.now() // 60_000 * 60_000 + 60_000
+        trial.clock.move(milliseconds=due_at + 1500 - trial.clock.now())
+        await trial.fire()
+        await worker.complete(await worker.claim_one())
+        for ahead in (2 * DAY_MS, 3 * DAY_MS, 40_000 * DAY_MS):
+            await trial.enqueue(id=uuid7(due_at + ahead, bytes(10)))
+            await worker.complete(await worker.claim_one())
+        assert await trial.store.recent_lags(limit=limit) == [1500]
+
+    async def test_a_chosen_id_less_than_a_day_ahead_counts_towards_the_limit_of_recent_lags(
+        self, trial: Trial
+    ) -> None:
+        await trial.put("often", Every("1m"))
+        worker = await trial.worker()
+        trial.clock.move(minutes=1)
+        await trial.fire()
+        await worker.complete(await worker.claim_one())
+        await trial.enqueue(id=uuid7(trial.clock.now() + DAY_MS // 2, bytes(10)))
+        await worker.complete(await worker.claim_one())
+        assert await trial.store.recent_lags(limit=1) == []
+        assert len(await trial.store.recent_lags(limit=2)) == 1
 
 
 class TestComing:
