@@ -9,6 +9,7 @@ import pytest
 from duly import CatchUp, Duly, Every, Settings
 from duly.api.application import application
 from duly.core.errors import ValidationFailed
+from tests.acceptance.rules import rule
 
 Opened = Callable[[Settings], AbstractAsyncContextManager[Duly]]
 UUID7 = "01890a5d-ac96-774b-bcce-b302099a8057"
@@ -35,6 +36,7 @@ def rest(app: Duly) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(transport=transport, base_url="http://duly/api/v1")
 
 
+@rule("S1.21")
 async def test_missed_windows_fire_once_by_default_and_a_setting_gives_s1_s_skip(opened: Opened) -> None:
     async with opened(Settings()) as app:
         assert (await app.schedules.create("ours", Every("1h"), job="work")).catch_up.policy == "latest"
@@ -58,6 +60,7 @@ async def test_missed_windows_fire_once_by_default_and_a_setting_gives_s1_s_skip
         assert ours.catch_up.policy == "latest", "what is stored stays"
 
 
+@rule("S2.30")
 async def test_ids_of_the_metadata_are_any_text_unless_strict_ids_asks_for_uuid7(opened: Opened) -> None:
     names = ("owner_id", "tenant_id", "correlation_id", "client_request_id")
     async with opened(Settings()) as app:

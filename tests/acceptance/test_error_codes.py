@@ -17,6 +17,7 @@ from duly.api.application import application
 from duly.core.errors import ALREADY_CANCELLED, DulyError
 from tests.acceptance.conftest import Duly as Command
 from tests.acceptance.conftest import execute, snapshot
+from tests.acceptance.rules import rule
 
 BODY = {"name": "x", "cronExpression": "0 2 * * *", "jobType": "work"}
 PAST = "2020-01-01T00:00:00Z"
@@ -139,6 +140,7 @@ def stored(url: str) -> str:
     return url
 
 
+@rule("S2.40", "S2.41", "S2.42", "S2.43", "S2.44", "S2.45", "S2.46", "S2.47", "S2.49", "S2.50", "C7")
 @pytest.mark.parametrize("case", CASES, ids=str)
 async def test_python_raises_the_code_and_nothing_changes(stored: str, case: Case) -> None:
     before = snapshot(stored)
@@ -153,6 +155,7 @@ async def test_python_raises_the_code_and_nothing_changes(stored: str, case: Cas
     assert snapshot(stored) == before
 
 
+@rule("S2.40")
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_command_line_says_so_with_its_exit_code_and_nothing_changes(
     stored: str, duly: Command, case: Case
@@ -164,6 +167,7 @@ def test_the_command_line_says_so_with_its_exit_code_and_nothing_changes(
     assert snapshot(stored) == before
 
 
+@rule("S2.40")
 @pytest.mark.parametrize("case", CASES, ids=str)
 async def test_rest_answers_a_problem_with_the_code_and_nothing_changes(stored: str, case: Case) -> None:
     before = snapshot(stored)
@@ -193,6 +197,7 @@ def _tree(kind: type[DulyError]) -> set[type[DulyError]]:
     return {kind} | {below for child in kind.__subclasses__() for below in _tree(child)}
 
 
+@rule("S2.45")
 async def test_a_client_request_id_in_use_names_the_schedule_that_has_it(stored: str) -> None:
     app = Duly(stored)
     await app.open()
@@ -210,6 +215,7 @@ def _lines(caplog: pytest.LogCaptureFixture) -> list[logging.LogRecord]:
     return [record for record in caplog.records if ALREADY_CANCELLED in record.getMessage()]
 
 
+@rule("S2.48", "I11")
 async def test_already_cancelled_is_a_line_of_the_log_and_no_error(
     stored: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -231,6 +237,7 @@ async def test_already_cancelled_is_a_line_of_the_log_and_no_error(
     assert snapshot(stored) == before
 
 
+@rule("S2.48")
 def test_already_cancelled_is_exit_code_0(stored: str, duly: Command, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     before = snapshot(stored)

@@ -4,11 +4,13 @@ from datetime import UTC, datetime, timedelta
 
 from duly import Cron, Every
 from duly.core.instants import to_ms
+from tests.acceptance.rules import rule
 from tests.engine.lab import Lab
 
 NIGHTLY = Cron("0 2 * * *", "America/Sao_Paulo")
 
 
+@rule("S0.19")
 def test_two_o_clock_is_local_on_both_sides_of_an_offset_change() -> None:
     """São Paulo went forward at midnight on 2018-11-04, and back on 2019-02-17."""
     hours = {
@@ -19,6 +21,7 @@ def test_two_o_clock_is_local_on_both_sides_of_an_offset_change() -> None:
         assert NIGHTLY.next_after(midnight) == midnight + timedelta(hours=hour), day
 
 
+@rule("S0.20")
 def test_the_window_is_the_newest_one_at_or_before_now() -> None:
     at = datetime(2026, 1, 5, 5, tzinfo=UTC)
     assert NIGHTLY.latest_at(at) == at
@@ -26,6 +29,7 @@ def test_the_window_is_the_newest_one_at_or_before_now() -> None:
     assert Every(milliseconds=300_000).latest_at(at + timedelta(minutes=4)) == at
 
 
+@rule("S3.46", "S0.2", "S0.5", "S0.21")
 async def test_a_run_is_named_after_its_schedule_and_its_window(lab: Lab) -> None:
     keys: list[str | None] = []
 

@@ -7,11 +7,13 @@ import pytest
 
 from duly import Cron, Every
 from duly.core.run import RunStatus
+from tests.acceptance.rules import rule
 from tests.engine.lab import Lab
 
 MONDAY = datetime(2026, 1, 5, tzinfo=UTC)
 
 
+@rule("S1.9", "S1.10", "S1.12", "S1.13", "S1.14", "S1.15", "S1.16", "S1.17", "S1.18")
 @pytest.mark.parametrize(
     "expr, first, second",
     [
@@ -29,11 +31,13 @@ def test_the_expressions_of_the_page_mean_what_it_says(expr: str, first: str, se
     assert [window.isoformat() for window in windows] == [f"{first}+00:00", f"{second}+00:00"]
 
 
+@rule("S1.16")
 def test_weekdays_leave_the_weekend_out() -> None:
     week = Cron("30 8 * * 1-5").between(MONDAY, datetime(2026, 1, 12, tzinfo=UTC))
     assert [window.day for window in week] == [5, 6, 7, 8, 9]
 
 
+@rule("S1.8")
 async def test_a_job_with_a_schedule_can_still_be_enqueued_by_hand(lab: Lab) -> None:
     @lab.job("work")
     async def work() -> None: ...
@@ -50,6 +54,7 @@ async def test_a_job_with_a_schedule_can_still_be_enqueued_by_hand(lab: Lab) -> 
     assert len(await lab.runs(schedule)) == 1, "and is no run of the schedule"
 
 
+@rule("S1.24", "S1.27", "S0.7")
 async def test_without_a_word_the_zone_is_utc_and_runs_do_not_overlap(lab: Lab) -> None:
     running = most = 0
 

@@ -12,6 +12,7 @@ from duly.core.errors import DulyError, IntervalTooShort, MomentInPast, TopicInv
 from duly.core.instants import to_datetime
 from duly.core.rules import editing
 from duly.core.run import RunStatus
+from tests.acceptance.rules import rule
 from tests.engine.lab import Lab
 
 FUTURE = datetime(2099, 1, 1, 12, tzinfo=UTC)
@@ -22,6 +23,7 @@ def soon(lab: Lab) -> Once:
     return Once(to_datetime(lab.clock.now() + 10_000))
 
 
+@rule("S2.1")
 async def test_a_schedule_and_its_runs_have_uuids_of_version_7(url: str) -> None:
     app = Duly(url, roles=())
     async with app:
@@ -32,6 +34,7 @@ async def test_a_schedule_and_its_runs_have_uuids_of_version_7(url: str) -> None
         assert abs((UUID(id).int >> 80) / 1000 - made.created_at.timestamp()) < 60, "it begins with its instant"
 
 
+@rule("S2.3", "S2.5", "S2.6", "S2.7", "S2.8")
 async def test_a_schedule_has_the_timing_of_its_kind_and_no_other(url: str) -> None:
     timings: dict[str, Cron | Every | Once] = {
         "once": Once(FUTURE),
@@ -53,6 +56,7 @@ async def test_a_schedule_has_the_timing_of_its_kind_and_no_other(url: str) -> N
             )
 
 
+@rule("S2.4", "S2.18", "S2.19", "S2.20")
 async def test_a_one_shot_goes_from_pending_by_active_to_completed(lab: Lab) -> None:
     @lab.job("work")
     async def work() -> None:
@@ -71,6 +75,7 @@ async def test_a_one_shot_goes_from_pending_by_active_to_completed(lab: Lab) -> 
     assert run.started_at == made.next_window_at, "fired at is the first entry of a worker"
 
 
+@rule("S2.4", "S2.17", "S2.21")
 async def test_a_one_shot_out_of_attempts_is_failed_and_keeps_its_last_error(lab: Lab) -> None:
     @lab.job("work")
     async def work(run: RunContext) -> None:
@@ -92,6 +97,7 @@ async def test_a_one_shot_out_of_attempts_is_failed_and_keeps_its_last_error(lab
     assert (await lab.run(run.id)).error_message == "ValueError: try 2"
 
 
+@rule("S2.4", "S2.22", "I11")
 async def test_a_cancel_before_its_moment_keeps_it_from_firing(lab: Lab) -> None:
     @lab.job("work")
     async def work() -> None: ...
@@ -105,6 +111,7 @@ async def test_a_cancel_before_its_moment_keeps_it_from_firing(lab: Lab) -> None
     assert (found.status, await lab.runs(made)) == ("cancelled", [])
 
 
+@rule("S2.24")
 @pytest.mark.parametrize("end", ["completed", "failed", "cancelled"])
 async def test_what_has_ended_stays_as_it_is(lab: Lab, end: str) -> None:
     @lab.job("work")
@@ -131,6 +138,7 @@ async def test_what_has_ended_stays_as_it_is(lab: Lab, end: str) -> None:
     assert len(await lab.runs(made)) == (0 if end == "cancelled" else 1)
 
 
+@rule("S2.14", "S2.16")
 async def test_without_a_policy_of_its_own_a_schedule_takes_the_server_s(lab: Lab) -> None:
     tries: dict[str, int] = {}
 
@@ -155,6 +163,7 @@ TOPICS = ["a", "task-reminder", "notifications.task-reminder", "a1.b2.c3", "x-.y
 NO_TOPICS = ["", ".", "a.", ".a", "a..b", "a.b.c.d", "A", "1a", "-a", "a_b", "a b", "a.B", "a.1", "é", "a\n", "a.b\n"]
 
 
+@rule("S2.2", "S2.25")
 async def test_a_topic_is_one_to_three_lower_case_words(url: str) -> None:
     app = Duly(url, roles=())
     async with app:
@@ -166,6 +175,7 @@ async def test_a_topic_is_one_to_three_lower_case_words(url: str) -> None:
         assert len((await app.schedules.list()).items) == len(TOPICS)
 
 
+@rule("S2.27")
 async def test_a_one_shot_must_lie_after_now_to_the_millisecond(lab: Lab) -> None:
     for early in (0, -1, -86_400_000):
         with pytest.raises(MomentInPast):
@@ -174,6 +184,7 @@ async def test_a_one_shot_must_lie_after_now_to_the_millisecond(lab: Lab) -> Non
     assert (await lab.create("k", Once(to_datetime(lab.clock.now() + 1)))).status == "pending"
 
 
+@rule("S2.29")
 async def test_an_interval_is_a_second_or_more(url: str) -> None:
     app = Duly(url, roles=())
     async with app:
@@ -182,6 +193,7 @@ async def test_an_interval_is_a_second_or_more(url: str) -> None:
         assert (await app.schedules.create("k", Every(milliseconds=1000), job="work")).every_ms == 1000
 
 
+@rule("S2.10", "S2.11", "S2.12", "S2.37")
 async def test_metadata_is_for_finding_and_tracing_and_lets_nobody_in_or_out(url: str) -> None:
     app = Duly(url, roles=())
     metadata = {"owner_id": "ann", "tenant_id": "acme", "correlation_id": "c1"}

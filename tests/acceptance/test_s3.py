@@ -12,6 +12,7 @@ import pytest
 from duly import Cron, Duly, Every, Fatal, Settings
 from duly.api.application import application
 from duly.core.run import RunStatus
+from tests.acceptance.rules import rule
 from tests.app.conftest import until
 from tests.engine.lab import Lab
 
@@ -38,6 +39,7 @@ async def api(app: Duly) -> AsyncIterator[httpx2.AsyncClient]:
         yield client
 
 
+@rule("S3.2", "S3.23", "S3.56", "S3.57")
 async def test_a_deploy_of_thirty_seconds_over_the_scheduled_time_loses_no_fire(lab: Lab) -> None:
     fired: list[str | None] = []
 
@@ -63,6 +65,7 @@ async def test_a_deploy_of_thirty_seconds_over_the_scheduled_time_loses_no_fire(
     assert after.next_fire_at == datetime(2026, 1, 6, 2, tzinfo=UTC)
 
 
+@rule("S3.6", "S3.78")
 @pytest.mark.parametrize(
     "zone, first", [("UTC", "2026-01-05T02:00:00+00:00"), ("America/New_York", "2026-01-05T07:00:00+00:00")]
 )
@@ -73,12 +76,14 @@ async def test_whose_two_o_clock_is_said_by_the_schedule(api: httpx2.AsyncClient
     assert window["localTime"].startswith("2026-01-05T02:00")
 
 
+@rule("S3.78")
 def test_two_o_clock_utc_is_nine_in_the_evening_in_new_york_the_day_before() -> None:
     at = Cron("0 2 * * *").next_after(datetime(2026, 1, 5, tzinfo=UTC))
     assert at is not None
     assert at.astimezone(ZoneInfo("America/New_York")).isoformat() == "2026-01-04T21:00:00-05:00"
 
 
+@rule("S3.77")
 @pytest.mark.parametrize(
     "expr, windows",
     [
@@ -101,6 +106,7 @@ async def test_the_examples_fire(lab: Lab, expr: str, windows: list[str]) -> Non
     assert {run.status for run in runs} == {RunStatus.COMPLETED}
 
 
+@rule("S3.11", "S3.15", "S3.17", "S3.18", "S3.19", "S3.20", "S3.21", "S3.23", "S3.24")
 async def test_a_record_has_its_defaults(api: httpx2.AsyncClient) -> None:
     made = (await api.post("/schedules", json=SMALLEST)).json()
     assert UUID(made["id"]).version == 7
@@ -114,6 +120,7 @@ async def test_a_record_has_its_defaults(api: httpx2.AsyncClient) -> None:
     assert (await api.post("/schedules", json=SMALLEST | {"maxRetries": 3})).json()["maxAttempts"] == 4
 
 
+@rule("S3.12", "S3.14", "S3.15", "S3.16")
 @pytest.mark.parametrize(
     "field, most, code",
     [
@@ -132,6 +139,7 @@ async def test_texts_have_their_limits(api: httpx2.AsyncClient, field: str, most
         assert (await api.post("/schedules", json=body)).status_code == 422
 
 
+@rule("S3.25")
 async def test_who_created_it_is_kept_up_to_a_hundred_characters(app: Duly) -> None:
     made = await app.schedules.create("k", Every("1h"), job="report", by="x" * 100)
     found = await app.schedules.get("k")
@@ -139,6 +147,7 @@ async def test_who_created_it_is_kept_up_to_a_hundred_characters(app: Duly) -> N
     assert made.created_by == found.created_by == "x" * 100
 
 
+@rule("S3.61", "S3.62", "S3.63", "S3.64")
 async def test_the_requests_of_the_blueprint_are_answered(app: Duly, api: httpx2.AsyncClient) -> None:
     body = SMALLEST | {
         "timezone": "America/New_York", "jobPayload": {"format": "pdf"}, "maxRetries": 3, "timeoutSeconds": 600,
@@ -160,6 +169,7 @@ async def test_the_requests_of_the_blueprint_are_answered(app: Duly, api: httpx2
     assert resumed.json()["nextFireAt"] == made["nextFireAt"]
 
 
+@rule("S3.27", "S3.28", "S3.29", "S3.30", "S3.31", "S3.32", "S3.33", "S3.34", "S3.65", "S3.66")
 async def test_an_execution_tells_what_came_of_a_window(app: Duly, api: httpx2.AsyncClient) -> None:
     made = (await api.post("/schedules", json=SMALLEST | {"key": "k"})).json()
     triggered = await api.post("/schedules/k/trigger")

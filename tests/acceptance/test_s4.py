@@ -6,11 +6,13 @@ from itertools import islice
 import pytest
 
 from duly import Cron, Every
+from tests.acceptance.rules import rule
 
 START = datetime(2026, 3, 7, 15, tzinfo=UTC)
 """Ten in the morning in New York, the day before its clocks go forward."""
 
 
+@rule("S4.3", "S4.4", "S4.5", "S4.6", "S4.10", "S4.21", "S4.46")
 @pytest.mark.parametrize(
     "timing, windows",
     [

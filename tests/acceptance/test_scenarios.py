@@ -10,6 +10,7 @@ import pytest
 from duly import Duly, Every, Once, Retry, RunContext, RunStatus, Schedule, Settings
 from duly.core.errors import ClientRequestIdInUse
 from duly.core.run import Failed
+from tests.acceptance.rules import rule
 from tests.app.conftest import until
 from tests.engine.lab import Lab
 
@@ -18,6 +19,7 @@ SELDOM = Every(days=3650)
 """Its next window is in December 2029: on a real clock it does not fire in the middle of a test."""
 
 
+@rule("S3.55", "C3")
 async def test_c3_catching_up_starts_only_the_windows_that_did_not_run(lab: Lab) -> None:
     ran: list[str | None] = []
 
@@ -39,6 +41,7 @@ async def test_c3_catching_up_starts_only_the_windows_that_did_not_run(lab: Lab)
     assert ran == [run.window_key for run in runs], "the first three were not started again, the others oldest first"
 
 
+@rule("F1")
 async def test_f1_three_attempts_are_three_failures_two_retries_and_one_end(lab: Lab) -> None:
     executions: list[int] = []
 
@@ -60,6 +63,7 @@ async def test_f1_three_attempts_are_three_failures_two_retries_and_one_end(lab:
     assert (done.status, done.error_message, done.dead) == (RunStatus.FAILED, "ValueError: try 3", True)
 
 
+@rule("S2.13", "G1")
 async def test_g1_ten_creates_of_one_client_request_id_at_once_make_one_schedule(url: str) -> None:
     app = Duly(url, settings=Settings(poll=0.05))
 
@@ -88,6 +92,7 @@ async def test_g1_ten_creates_of_one_client_request_id_at_once_make_one_schedule
         assert len((await app.runs.list()).items) == 1
 
 
+@rule("I9")
 async def test_i9_a_cancel_by_filter_touches_only_what_matches_and_lives(url: str) -> None:
     app = Duly(url, settings=Settings(poll=0.05))
     begun, go_on = asyncio.Event(), asyncio.Event()
@@ -129,6 +134,7 @@ async def test_i9_a_cancel_by_filter_touches_only_what_matches_and_lives(url: st
     assert (ended.status, ended.attempt) == (RunStatus.FAILED, 1), "its attempt may finish, and gets no other"
 
 
+@rule("K1")
 async def test_k1_a_list_of_ten_thousand_runs_has_pages_of_rows_without_payloads_and_exact_counts(url: str) -> None:
     async with Duly(url, roles=()) as app:
         await app.runs.enqueue_many("work", [{"text": "x" * 200}] * 10_000)

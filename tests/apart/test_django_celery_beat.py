@@ -12,6 +12,7 @@ from click.testing import CliRunner
 pytest.importorskip("django_celery_beat", reason="server absent: django-celery-beat: run scripts/test-apart")
 
 from duly.cli import main
+from tests.acceptance.rules import rule
 from tests.cli.beat import columns
 
 PROGRAM = """
@@ -46,6 +47,7 @@ with connection.cursor() as cursor:
 """
 
 
+@rule("Celery")
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_its_own_rows_are_carried_over(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     words: dict[str, Any]

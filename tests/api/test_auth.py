@@ -25,6 +25,7 @@ from duly.core.quota import Quotas
 from duly.store.narrowing import Owned
 from duly.store.statements import Group, Program, Transaction
 from duly.testing import ManualClock
+from tests.acceptance.rules import rule
 from tests.api.conftest import client_of, sqlite_url
 from tests.contract.suite import Trial
 
@@ -193,6 +194,7 @@ async def test_every_route_that_an_owner_may_ask_is_known_here(route: Route) -> 
     assert covered, f"{route.name}: add a test that it shows nothing of others, or say in EVERYBODYS why it need not"
 
 
+@rule("S4.36", "S4.38")
 @named(route for route in OWNED if _kind(route) in ("schedules", "runs", "operations", "tasks", "webhooks"))
 async def test_what_belongs_to_others_is_404_by_the_same_statements_as_what_is_not_there(
     world: World, route: Route
@@ -220,6 +222,7 @@ async def test_what_belongs_to_others_is_404_by_the_same_statements_as_what_is_n
     assert (await world["ann"].get(f"/schedules/{world.ids['schedules']}")).json()["status"] == "pending"
 
 
+@rule("S3.62", "S4.42")
 @named(route for route in OWNED if _kind(route) == "list" and route.name not in EVERYBODYS)
 async def test_a_list_holds_only_what_is_ones_own(world: World, route: Route) -> None:
     for query in ({}, *({"owner": "ann"} for _ in [0] if "owner" in route.query)):

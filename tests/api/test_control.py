@@ -10,6 +10,7 @@ from duly import Duly, Every
 from duly.api.operations import controlling
 from duly.app.owning import Owning
 from duly.core.credential import Caller, Scope
+from tests.acceptance.rules import rule
 from tests.api.conftest import let_die
 from tests.app.conftest import until
 
@@ -34,6 +35,7 @@ async def finished(api: httpx2.AsyncClient, id: str) -> dict[str, Any]:
     return found
 
 
+@rule("I9")
 async def test_many_are_changed_beside_the_request_and_it_tells_how_far_it_is(
     app: Duly, api: httpx2.AsyncClient
 ) -> None:
@@ -164,6 +166,7 @@ async def test_a_purge_leaves_nothing_and_waits_for_what_runs(app: Duly, api: ht
     assert (await api.delete("/schedules/never?purge=true")).status_code == 404
 
 
+@rule("S4.43")
 @pytest.mark.duly_start("2026-01-05T00:30:00Z")  # in the last minute of an hour both would fire at once
 async def test_what_comes_next_and_how_it_fares(app: Duly, api: httpx2.AsyncClient) -> None:
     await app.schedules.create("hourly", Every("1h"), job="work")

@@ -14,6 +14,7 @@ from duly.api.application import application
 from duly.api.auth.guard import STRANGERS
 from duly.core.hooks import hook_token, read_hook_token
 from duly.testing import ManualClock
+from tests.acceptance.rules import rule
 from tests.api.conftest import client_of, sqlite_url
 from tests.app.conftest import QUICK, until
 from tests.workflow.test_workflows import ended
@@ -47,6 +48,7 @@ async def stranger(app: Duly) -> AsyncIterator[httpx2.AsyncClient]:
         yield client
 
 
+@rule("S0d.49")
 async def test_whoever_has_the_url_ends_the_wait_once(app: Duly, stranger: httpx2.AsyncClient) -> None:
     run = await app.workflows.start("pay")
     first, _ = await until(lambda: app.workflows.query(run.id, "urls"))
@@ -60,6 +62,7 @@ async def test_whoever_has_the_url_ends_the_wait_once(app: Duly, stranger: httpx
     assert (await stranger.get(f"/api/v1/runs/{run.id}")).status_code == 401
 
 
+@rule("S0d.49")
 async def test_no_token_can_be_made_up_and_no_other_thing_is_reached(app: Duly, stranger: httpx2.AsyncClient) -> None:
     run = await app.workflows.start("pay")
     first, second = await until(lambda: app.workflows.query(run.id, "urls"))

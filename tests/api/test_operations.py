@@ -11,6 +11,7 @@ from duly.api.operations import runs, schedules
 from duly.api.problems import problem_of
 from duly.core.errors import CronInvalid, DulyError, NotFound, RevisionStale, TimezoneInvalid, ValidationFailed
 from duly.core.ids import window_run_id
+from tests.acceptance.rules import rule
 from tests.app.conftest import a_moment_later
 
 SMALLEST = {"name": "Nightly", "cronExpression": "0 2 * * *", "jobType": "report"}
@@ -53,6 +54,7 @@ async def test_one_error_keeps_its_own_kind(app: Duly) -> None:
     assert isinstance(await refused(app, SMALLEST | {"cronExpression": "99 * * * *"}), CronInvalid)
 
 
+@rule("S2.32", "S4.1", "S4.7", "S4.8", "S4.9", "S4.10", "S4.11")
 @pytest.mark.parametrize(
     "given, shown",
     [
@@ -114,6 +116,7 @@ async def test_what_is_neither_an_id_nor_a_key_is_not_found(app: Duly) -> None:
             await runs.get_run(app, ref)
 
 
+@rule("S0.14")
 @pytest.mark.duly_start("2026-01-05T00:30:00Z")
 async def test_an_interval_run_is_found_by_its_bucket(app: Duly) -> None:
     body = {"key": "tick", "everyMs": 3_600_000, "jobType": "x", "fireCurrentWindow": True}

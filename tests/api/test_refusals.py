@@ -9,6 +9,7 @@ from duly import Duly
 from duly.api import reading
 from duly.api.answers import schedule_answer
 from duly.app.upcoming import upcoming
+from tests.acceptance.rules import rule
 
 UNKNOWN = "01890000-0000-7000-8000-000000000000"
 TIMINGS = {
@@ -152,6 +153,7 @@ BODIES = [
 ]
 
 
+@rule("S3.14", "S0.8", "S0.9", "S4.12", "S4.15")
 @pytest.mark.parametrize("body, code, pointer", BODIES)
 @pytest.mark.parametrize("url", ["sqlite"], indirect=True)
 async def test_create_refuses(api: httpx2.AsyncClient, body: Any, code: str, pointer: str) -> None:

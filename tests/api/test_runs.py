@@ -13,6 +13,7 @@ from duly import Duly, Every, Fatal, RunContext
 from duly.api.answers import run_answer
 from duly.api.application import application
 from duly.core.errors import PayloadUnreadable
+from tests.acceptance.rules import rule
 from tests.api.conftest import client_of
 from tests.app.conftest import QUICK, until
 
@@ -108,6 +109,7 @@ async def test_a_payload_that_the_job_cannot_take_is_refused(api: httpx2.AsyncCl
     assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "/jobPayload")
 
 
+@rule("S2.15", "S2.17", "S2.18", "S3.22", "S4.32")
 async def test_what_came_of_the_newest_window_is_told(api: httpx2.AsyncClient) -> None:
     body = {"key": "k", "onceAt": "2000-01-01T00:00:00Z", "onPast": "fire", "jobType": "boom"}
     assert (await api.post("/schedules", json=body)).status_code == 201

@@ -12,6 +12,7 @@ from duly.core.errors import ValidationFailed
 from duly.core.signing import write_secret
 from duly.store.codec import UnreadableDefinition
 from duly.store.methods import schedules
+from tests.acceptance.rules import rule
 from tests.app.conftest import a_moment_later
 
 SMALLEST = {"name": "Nightly", "cronExpression": "0 2 * * *", "jobType": "report"}
@@ -53,6 +54,7 @@ async def made(api: httpx2.AsyncClient, **fields: Any) -> Any:
     return answer.json()
 
 
+@rule("S2.31")
 async def test_create_answers_201_with_its_place_and_revision(api: httpx2.AsyncClient) -> None:
     answer = await api.post("/schedules", json=SMALLEST)
     body = answer.json()
@@ -63,6 +65,7 @@ async def test_create_answers_201_with_its_place_and_revision(api: httpx2.AsyncC
     assert (found.status_code, found.json(), found.headers["etag"]) == (200, body, '"1"')
 
 
+@rule("S3.13", "S4.18")
 async def test_the_answer_is_what_was_sent_and_how_far_it_has_come(api: httpx2.AsyncClient) -> None:
     body = await made(api, **FULL)
     assert {name: body[name] for name in FULL} == FULL
@@ -114,6 +117,7 @@ async def test_lists_page_by_cursor_and_carry_no_payload(api: httpx2.AsyncClient
     assert seen == ids
 
 
+@rule("S3.62", "S4.42")
 @pytest.mark.parametrize(
     "parameters, keys",
     [
@@ -140,6 +144,7 @@ async def test_lists_can_be_narrowed(api: httpx2.AsyncClient, parameters: dict[s
     assert {item["key"] for item in found} - ({"c"} if parameters.get("enabled") == "true" else set()) == keys
 
 
+@rule("S4.36")
 async def test_patch_merges_and_answers_the_new_revision(api: httpx2.AsyncClient, app: Duly) -> None:
     before = await made(api, key="k")
     await a_moment_later(app)
@@ -180,6 +185,7 @@ async def test_put_knows_an_id_that_is_there_and_makes_none_up(api: httpx2.Async
     assert (await api.put("/schedules/k", json=SMALLEST | {"key": "other"})).status_code == 422
 
 
+@rule("S4.38")
 async def test_delete_is_204_twice_and_frees_the_key(api: httpx2.AsyncClient) -> None:
     first = await made(api, key="k")
     run = (await api.post("/schedules/k/trigger")).json()
@@ -228,6 +234,7 @@ async def test_cancel_twice_is_fine(api: httpx2.AsyncClient) -> None:
     assert (answer.status_code, answer.json()["code"]) == (409, "CONFLICT")
 
 
+@rule("S2.34")
 async def test_a_reschedule_is_201_with_the_new_one_and_the_old_one_knows_it(api: httpx2.AsyncClient) -> None:
     old = await made(api, key="k", cronExpression=None, onceAt="2099-01-01T12:00", timezone="Asia/Kolkata", tags=["x"])
     answer = await api.post("/schedules/k/reschedule", json={"cronExpression": "0 9 * * *"})
@@ -244,6 +251,7 @@ async def test_a_reschedule_is_201_with_the_new_one_and_the_old_one_knows_it(api
     assert (await api.get("/schedules/k")).json()["id"] == new["id"]
 
 
+@rule("S3.65")
 async def test_trigger_makes_a_run_and_moves_nothing(api: httpx2.AsyncClient) -> None:
     before = await made(api, key="k", jobPayload={"user": 1})
     await api.post("/schedules/k/pause")
@@ -256,6 +264,7 @@ async def test_trigger_makes_a_run_and_moves_nothing(api: httpx2.AsyncClient) ->
     assert (after["nextWindowAt"], after["status"]) == (before["nextWindowAt"], "pending")
 
 
+@rule("D6")
 async def test_a_run_that_has_not_ended_stands_in_the_way_unless_forced(api: httpx2.AsyncClient) -> None:
     await made(api, key="k")
     first = (await api.post("/schedules/k/trigger")).json()
@@ -265,6 +274,7 @@ async def test_a_run_that_has_not_ended_stands_in_the_way_unless_forced(api: htt
     assert (await api.post("/schedules/k/trigger", json={"force": True})).status_code == 202
 
 
+@rule("S3.66")
 @pytest.mark.duly_start("2026-01-05T00:30:00Z")
 async def test_executions_are_newest_first_and_can_be_narrowed(api: httpx2.AsyncClient, app: Duly) -> None:
     await made(api, key="k", cronExpression=None, everyMs=3_600_000, fireCurrentWindow=True)

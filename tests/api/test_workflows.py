@@ -8,6 +8,7 @@ import pytest
 
 from duly import Duly, OnEvent, WorkflowContext
 from duly.api.application import application
+from tests.acceptance.rules import rule
 from tests.api.conftest import client_of
 from tests.app.conftest import a_moment_later, until
 
@@ -46,6 +47,7 @@ async def waits(app: Duly, run_id: str) -> bool:
     return run is not None and run.status == "suspended"
 
 
+@rule("S0d.43", "H16")
 async def test_a_workflow_is_started_once_and_told_what_it_waits_for(api: httpx2.AsyncClient, app: Duly) -> None:
     asked = {"input": {"n": 4}, "id": "order-7"}
     started = await api.post("/workflows/order/runs", json=asked)
@@ -123,6 +125,7 @@ async def test_a_cancel_may_undo_first(api: httpx2.AsyncClient, app: Duly) -> No
     assert (await api.post(f"/runs/{job.id}/cancel", json={"compensate": True})).json()["code"] == "CONFLICT"
 
 
+@rule("S0d.27")
 @pytest.mark.parametrize(
     ("path", "body", "status", "code"),
     [
@@ -181,6 +184,7 @@ async def test_a_job_for_a_workflow_is_told_what_to_ask_for_instead(
         assert ((await app.runs.list()).items, (await app.schedules.list()).items) == ([], [])
 
 
+@rule("G2")
 async def test_an_event_is_published_once_by_its_id_and_what_it_starts_is_listed(url: str) -> None:
     app = Duly(url)
 

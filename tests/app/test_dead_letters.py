@@ -8,11 +8,13 @@ import pytest
 from duly import DeadLetter, Duly, Every, Fatal, Retry, RunContext, RunStatus
 from duly.app.dead import BATCH
 from duly.core.errors import ConfigurationError, NotDead, NotFound, ValidationFailed
+from tests.acceptance.rules import rule
 from tests.app.conftest import MakeApp, until
 
 NO_WAIT = Retry(max_attempts=2, delay=0, jitter=0)
 
 
+@rule("F6")
 async def test_f6_a_dead_run_is_looked_into_and_redriven_and_may_die_again(app: Duly) -> None:
     fails = True
     calls: list[tuple[str, int]] = []
@@ -48,6 +50,7 @@ async def test_f6_a_dead_run_is_looked_into_and_redriven_and_may_die_again(app: 
     assert told[0].instance is not None
 
 
+@rule("F9")
 async def test_f9_a_redrive_with_another_payload_is_a_new_run_and_the_old_one_stays(app: Duly) -> None:
     @app.job("work")
     async def work(n: int) -> int:
@@ -157,6 +160,7 @@ async def test_dead_letters_are_found_by_the_key_of_their_schedule(app: Duly) ->
         assert (await app.runs.redrive_many(schedule="nobody")).count == 0
 
 
+@rule("F8")
 async def test_f8_the_app_s_handler_is_run_once_for_each_dead_run(make_app: MakeApp) -> None:
     app, told = make_app(), []
 

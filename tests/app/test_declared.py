@@ -11,6 +11,7 @@ from duly.core.errors import ConfigurationError, DulyError, OutcomeUnknown, Stor
 from duly.core.instants import to_datetime
 from duly.store.codec import UnreadableDefinition
 from duly.testing import ManualClock
+from tests.acceptance.rules import rule
 from tests.app.conftest import MakeApp, until
 
 
@@ -34,6 +35,7 @@ def declare(app: Duly, *, cron: str = "0 2 * * *") -> Duly:
     return app
 
 
+@rule("S1.4", "S1.19")
 async def test_decorators_declare_schedules_of_the_job_s_key(make_app: MakeApp) -> None:
     async with declare(make_app(roles=())) as app:
         found = {s.key: s async for s in app.schedules.iterate()}
@@ -62,6 +64,7 @@ async def test_ten_instances_that_start_at_once_make_each_schedule_once(make_app
         await asyncio.gather(*(app.stop() for app in apps))
 
 
+@rule("S1.2")
 async def test_a_restart_changes_nothing_and_new_code_changes_what_it_changed(make_app: MakeApp) -> None:
     async with declare(make_app(roles=())) as app:
         before = {s.key: s async for s in app.schedules.iterate()}
@@ -172,6 +175,7 @@ async def test_an_app_that_is_only_opened_creates_and_looks_but_runs_nothing(mak
     await app.close()
 
 
+@rule("A11")
 async def test_a11_an_app_without_the_scheduler_role_fires_nothing_and_is_seen_as_what_it_is(make_app: MakeApp) -> None:
     ran: list[int] = []
     worker, api = make_app(roles=("worker",), name="w"), make_app(roles=("api",), name="a")
@@ -204,6 +208,7 @@ async def look(app: Duly, key: str = "nightly") -> Schedule:
     return found
 
 
+@rule("S0.10")
 async def test_schedules_given_to_the_app_are_declared_too(make_app: MakeApp) -> None:
     other = {"key": "other", "timing": Every("1h"), "job": "report"}
     async with make_app(roles=(), schedules=[nightly(payload={"a": 1}, name="Night"), other]) as app:
@@ -212,6 +217,7 @@ async def test_schedules_given_to_the_app_are_declared_too(make_app: MakeApp) ->
         assert (await look(app, "other")).timing == Every("1h")
 
 
+@rule("S1.4")
 async def test_every_field_is_synced_and_one_that_the_code_no_longer_has_goes_back_to_its_default(
     make_app: MakeApp,
 ) -> None:

@@ -17,6 +17,7 @@ from duly.core.errors import (
 )
 from duly.core.instants import to_datetime
 from duly.testing import ManualClock
+from tests.acceptance.rules import rule
 from tests.app.conftest import MakeApp
 
 FUTURE = datetime(2099, 1, 1, 12, tzinfo=UTC)
@@ -225,6 +226,7 @@ async def test_a_put_where_one_was_cancelled_makes_a_new_one(app: Duly, every: s
     assert [r.id for r in (await app.runs.list(schedule=old.id)).items] == [run.id], "history stays"
 
 
+@rule("S2.34")
 async def test_a_reschedule_moves_the_key_to_a_new_schedule_and_links_the_two(app: Duly) -> None:
     old = await app.schedules.create(
         "k",
@@ -250,6 +252,7 @@ async def test_a_reschedule_moves_the_key_to_a_new_schedule_and_links_the_two(ap
     assert (heir.key, (await app.schedules.get(nameless.id)).key) == (heir.id, nameless.id)  # type: ignore[union-attr]
 
 
+@rule("I11")
 async def test_only_a_schedule_that_never_fired_is_rescheduled(app: Duly) -> None:
     await app.schedules.create("k", Every("1h"), job="work")
     await app.schedules.cancel("k")

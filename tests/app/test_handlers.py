@@ -15,6 +15,7 @@ from duly import Duly, Retry, RunContext, RunStatus, Snooze
 from duly.core.errors import ConfigurationError, ValidationFailed
 from duly.core.run import Reason, Run
 from duly.store.values import Beat
+from tests.acceptance.rules import rule
 from tests.app import handlers
 from tests.app.conftest import PATIENCE, QUICK, MakeApp, until
 
@@ -105,6 +106,7 @@ async def test_a_run_waits_in_the_store_for_a_thread_where_another_worker_could_
     assert [run and run.status for run in found] == [RunStatus.PENDING] * 2
 
 
+@rule("F5")
 @pytest.mark.parametrize("mode", ["async", "thread", "process"])
 async def test_f5_a_handler_over_its_timeout_is_stopped_and_counted_in_every_mode(
     app: Duly, mode: str, tmp_path: Path
@@ -243,6 +245,7 @@ def test_a_function_that_no_other_process_can_find_is_refused_when_it_is_registe
         app.job("x", process=True)(coroutine)
 
 
+@rule("S1.20", "I10")
 @pytest.mark.parametrize("mode", ["async", "thread", "process"])
 async def test_a_cancel_reaches_the_handler_in_every_mode(app: Duly, mode: str, tmp_path: Path) -> None:
     """Also on the last attempt: a run that was told to stop is cancelled, not failed."""

@@ -10,9 +10,11 @@ import pytest
 from duly import Duly, Fatal, Retry, RunContext, RunStatus
 from duly.core.errors import SingletonQueueFull, UniqueKeyInUse, ValidationFailed
 from duly.core.policy import Backoff
+from tests.acceptance.rules import rule
 from tests.app.conftest import MakeApp
 
 
+@rule("G5")
 async def test_runs_of_a_singleton_key_go_one_after_another_on_two_instances(make_app: MakeApp) -> None:
     """G5: in order, through a retry and a death; the one that ends may be on an instance, the next on the other."""
     order: list[tuple[int, int]] = []
@@ -52,6 +54,7 @@ async def test_a_full_line_refuses_and_stores_nothing(app: Duly) -> None:
     await app.close()
 
 
+@rule("G3")
 async def test_a_unique_run_is_answered_or_refused_while_the_first_is_open(app: Duly) -> None:
     """G3."""
     await app.open()

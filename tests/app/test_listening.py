@@ -12,6 +12,7 @@ from duly import Cron, Duly, Event, Every, Fatal, Once, Retry, RunStatus, Schedu
 from duly.app.serving import prepare
 from duly.config import load
 from duly.core.errors import ConfigurationError, TopicInvalid, ValidationFailed
+from tests.acceptance.rules import rule
 from tests.app.conftest import MakeApp, until
 
 TOPIC = "notifications.task-reminder"
@@ -31,6 +32,7 @@ async def ended_run(app: Duly, schedule_id: str) -> Any:
     return await until(look)
 
 
+@rule("S2.9", "S2.12", "S2.38", "S2.39")
 async def test_an_arrival_has_every_field_and_both_names(app: Duly) -> None:
     heard: list[tuple[str, ScheduleArrived]] = []
 
@@ -62,6 +64,7 @@ async def test_an_arrival_has_every_field_and_both_names(app: Duly) -> None:
     assert (run.status, run.reason) == (RunStatus.COMPLETED, None)
 
 
+@rule("S2.38")
 async def test_a_listener_is_told_the_zone_of_a_cron(app: Duly) -> None:
     zones: list[str] = []
 
@@ -130,6 +133,7 @@ async def test_a_topic_without_a_listener_ends_completed_and_says_so(make_app: M
     assert "nobody listens to topic 'lonely'" in caplog.text
 
 
+@rule("E8")
 async def test_lifecycle_events_are_told_and_a_failing_listener_changes_nothing(app: Duly) -> None:
     told: list[Event] = []
     names = ["run.started", "run.completed", "run.failed", "run.retrying", "run.cancelled", "run.skipped"]

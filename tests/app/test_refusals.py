@@ -13,6 +13,7 @@ import pytest
 from duly import CatchUp, Cron, Duly, DulyError, Every, Jitter, Once, Retry, Snooze
 from duly.core.errors import ConfigurationError, Invalid, NotFound
 from duly.core.instants import to_datetime
+from tests.acceptance.rules import rule
 from tests.app.conftest import PATIENCE, MakeApp
 
 FUTURE = datetime(2099, 1, 1, 12, tzinfo=UTC)
@@ -167,6 +168,7 @@ RUNS: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
+@rule("G4")
 async def test_a_bad_run_is_refused_by_name_and_nothing_is_stored(make_app: MakeApp) -> None:
     app = make_app(roles=())
     wrong: list[str] = []
@@ -413,6 +415,7 @@ async def test_percent_escapes_in_the_name_of_a_file_are_read(tmp_path: Path) ->
         assert (tmp_path / "50% of?it.db").exists()
 
 
+@rule("K2")
 def test_bad_settings_are_refused_and_say_why() -> None:
     from duly import Settings
 

@@ -8,6 +8,7 @@ import pytest
 
 from duly import Duly, Retry, RunContext, RunStatus, Snooze, WaitTimeout
 from duly.core.errors import EnqueueFailure, NotFound, OutcomeUnknown, StoreUnavailable, ValidationFailed
+from tests.acceptance.rules import rule
 from tests.app.conftest import MakeApp
 
 SOME_ID = "01890000-0000-7000-8000-000000000000"
@@ -73,6 +74,7 @@ async def test_enqueue_many_answers_in_order(app: Duly) -> None:
     assert {run.priority for run in runs} == {2}
 
 
+@rule("S0.25", "A6")
 async def test_a6_the_same_id_twice_is_one_run_and_both_answers_are_it(app: Duly, make_app: MakeApp) -> None:
     async with make_app(roles=()) as other:
         answers = await asyncio.gather(*(a.enqueue("echo", 1, id=SOME_ID) for a in (app, other) * 10))
@@ -123,6 +125,7 @@ async def test_unknown_runs_are_none_for_get_and_not_found_for_the_others(app: D
                 await call(ref)
 
 
+@rule("S2.50")
 @pytest.mark.parametrize("error", [StoreUnavailable, OutcomeUnknown])
 async def test_a_store_that_loses_the_write_is_an_enqueue_failure_with_the_id_to_try_again(
     app: Duly, monkeypatch: pytest.MonkeyPatch, error: type[Exception]

@@ -13,6 +13,7 @@ from duly.core.instants import to_datetime
 from duly.engine.instance import Instance
 from duly.runtime.clock import SystemClock
 from duly.testing import ManualClock
+from tests.acceptance.rules import rule
 from tests.app.conftest import PATIENCE, QUICK, MakeApp, until
 
 FUTURE = datetime(2099, 1, 1, 12, tzinfo=UTC)
@@ -54,6 +55,7 @@ async def test_the_start_of_an_interval_is_the_store_s_whatever_the_caller_s_clo
     assert made.next_window_at - made.created_at == timedelta(hours=1), "the start itself is no window"
 
 
+@rule("S2.31", "S2.32")
 async def test_create_answers_what_was_stored_and_get_finds_it_by_id_and_by_key(app: Duly) -> None:
     made = await app.schedules.create(
         key="u42-tax",
@@ -104,6 +106,7 @@ async def test_a_key_and_a_client_request_id_are_used_once(app: Duly) -> None:
     assert doubled.value.existing_id == first.id
 
 
+@rule("A6")
 async def test_g1_ten_creates_of_one_key_at_once_make_one_schedule(app: Duly, make_app: MakeApp) -> None:
     async with make_app(roles=()) as other:
         answers = await asyncio.gather(
@@ -225,6 +228,7 @@ async def test_a_batch_that_is_refused_leaves_those_before_it(app: Duly) -> None
     ]  # fmt: skip
 
 
+@rule("S2.35")
 async def test_lists_page_through_everything_and_filter(app: Duly) -> None:
     await app.schedules.create_many(
         [
@@ -280,6 +284,7 @@ async def test_trigger_makes_a_run_also_while_paused_and_does_not_move_the_sched
     assert after.next_window_at == paused.next_window_at
 
 
+@rule("S2.33")
 async def test_cancel_twice_is_fine_and_delete_frees_the_key_and_keeps_the_runs(app: Duly) -> None:
     made = await app.schedules.create("k", Every("30m", anchor="start"), job="work")
     run = await app.schedules.trigger("k")
@@ -295,6 +300,7 @@ async def test_cancel_twice_is_fine_and_delete_frees_the_key_and_keeps_the_runs(
     assert reborn.id != made.id
 
 
+@rule("S2.36")
 async def test_unknown_refs_are_none_for_get_and_not_found_for_the_others(app: Duly) -> None:
     for ref in ("nope", "01890000-0000-7000-8000-000000000000", "", "sched:nope:5", "x" * 500):
         assert await app.schedules.get(ref) is None

@@ -15,6 +15,7 @@ from duly.core.errors import DestinationNotAllowed, ValidationFailed, WebhookNot
 from duly.core.instants import to_datetime
 from duly.core.signing import write_secret
 from duly.core.webhook import EVENTS, GIVEN_UP_AFTER_MS, JOB, Webhook
+from tests.acceptance.rules import rule
 from tests.targets.receiving import Receiver, answer
 
 ALLOWED = Settings(webhook_allow=("127.0.0.1",))
@@ -49,6 +50,7 @@ async def notification(app: Duly, number: int = 0) -> Any:
     return await app.runs.wait(page.items[number].id, timeout=30)
 
 
+@rule("E8")
 async def test_what_happens_is_told_and_signed(app: Duly, receiver: Receiver) -> None:
     made = await app.webhooks.create(receiver.url, events=["run.failed"])
     await app.enqueue("good")
@@ -65,6 +67,7 @@ async def test_what_happens_is_told_and_signed(app: Duly, receiver: Receiver) ->
     assert len(receiver.came) == 1
 
 
+@rule("K4")
 @pytest.mark.parametrize(("switch", "told"), [({}, None), ({"webhook_errors": True}, "Fatal: no luck")])
 async def test_k4_what_an_error_says_goes_out_only_when_switched_on(
     tmp_path: Path, receiver: Receiver, switch: dict[str, Any], told: str | None
@@ -106,6 +109,7 @@ async def test_a_test_message_is_sent_at_once_and_once(app: Duly, receiver: Rece
         await app.webhooks.test("019cc9a0-0000-7000-8000-000000000001")
 
 
+@rule("E8")
 async def test_410_ends_it_and_says_why(app: Duly, receiver: Receiver) -> None:
     made = await app.webhooks.create(receiver.url, events=["run.completed"])
     receiver.say = lambda came: answer(410)

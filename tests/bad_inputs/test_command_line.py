@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from duly.cli import main
+from tests.acceptance.rules import rule
 from tests.cli.conftest import OURS
 
 Run = Callable[..., Result]
@@ -96,6 +97,7 @@ REFUSED = [
 ]  # fmt: skip
 
 
+@rule("K5")
 def test_what_is_refused_says_so_and_changes_nothing(run: Run) -> None:
     assert run("db", "migrate").exit_code == 0
     for arguments, code in REFUSED:

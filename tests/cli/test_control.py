@@ -8,6 +8,7 @@ from click.testing import Result
 
 from duly.api.examples_control import ANSWERS as EXAMPLES
 from duly.cli.overview import late_table
+from tests.acceptance.rules import rule
 from tests.cli.conftest import Duly
 
 PAST = ("--from", "2026-03-01T00:00:00Z", "--to", "2026-03-05T00:00:00Z")
@@ -28,6 +29,7 @@ def fill(duly: Duly, count: int = 3) -> None:
         assert made.exit_code == 0, made.stderr
 
 
+@rule("I9")
 def test_all_that_match_are_paused_resumed_and_deleted(anywhere: Duly) -> None:
     fill(anywhere)
     anywhere("schedule", "create", "other", "--every", "1h", "--job", "work")

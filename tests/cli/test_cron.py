@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.acceptance.rules import rule
 from tests.cli.conftest import Duly
 from tests.core.timing.changes import ms
 
@@ -90,6 +91,7 @@ def test_explain_answers_the_sentence_alone_by_name(duly: Duly) -> None:
     assert duly("cron", "explain", "*/5 * * * *", "-o", "name").stdout == "Every 5 minutes.\n"
 
 
+@rule("S1.28")
 @pytest.mark.parametrize(
     "arguments, told",
     [

@@ -19,6 +19,7 @@ from duly.cli.failing import Refused, exit_code, report
 from duly.cli.options import Choices
 from duly.cli.printing import Printer
 from duly.core import errors
+from tests.acceptance.rules import rule
 from tests.cli.conftest import Duly, Spawn, clean_environment
 
 HEAVY = (
@@ -36,6 +37,7 @@ HEAVY = (
 )
 
 
+@rule("S0.23")
 @pytest.mark.parametrize(
     "arguments",
     [["--version"], ["--help"], ["cron", "next", "0 9 * * *"], ["schedule", "list", "--help"]],
@@ -154,6 +156,7 @@ def test_a_misspelt_command_names_the_nearest(duly: Duly, arguments: list[str], 
     assert done.stderr.startswith(f"duly: {told}")
 
 
+@rule("K5")
 @pytest.mark.parametrize(
     "error, code",
     [

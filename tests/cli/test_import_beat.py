@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from duly.cli.importing.values import interval
+from tests.acceptance.rules import rule
 from tests.cli.beat import LEFT, Beat, fill
 from tests.cli.conftest import Duly
 
@@ -26,6 +27,7 @@ def imported(said: Any) -> tuple[dict[str, Any], dict[str, str]]:
     return {one["key"]: one for one in answer["schedules"]}, left
 
 
+@rule("Celery")
 def test_every_kind_of_row_is_carried_over_or_told(duly: Duly, beat: Beat) -> None:
     said = duly("import", "celery", beat.url, "--dry-run", "--allow-partial", "-o", "json")
     assert said.exit_code == 0, said.stderr

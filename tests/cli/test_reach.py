@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.acceptance.rules import rule
 from tests.cli.conftest import Duly, Spawn
 
 CREATE = ("schedule", "create", "k", "--every", "1h", "--job", "j", "-q", "-o", "name")
@@ -123,6 +124,7 @@ def test_settings_hold_for_commands_too(duly: Duly) -> None:
     assert duly(*often, env={"DULY_MIN_INTERVAL_MS": "100"}).exit_code == 0
 
 
+@rule("S0.24")
 def test_a_missing_extra_is_named(duly: Duly, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("httpx2", "psycopg", "yaml"):
         monkeypatch.setitem(sys.modules, name, None)

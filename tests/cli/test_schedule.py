@@ -16,6 +16,7 @@ from duly import Every
 from duly.cli import main
 from duly.cli.times import instant_ms, system_now
 from duly.testing import ManualClock
+from tests.acceptance.rules import rule
 from tests.cli.conftest import Duly, working
 from tests.client.serving import served
 from tests.databases import ready_file
@@ -316,6 +317,7 @@ def test_a_mistake_is_one_clear_line_and_its_exit_code(
     assert len(done.stderr.splitlines()) <= 2
 
 
+@rule("K5")
 def test_json_yaml_and_name_are_all_of_stdout(duly: Duly) -> None:
     duly(*NIGHTLY)
     assert duly("schedule", "get", "nightly", "-o", "name").stdout == "nightly\n"

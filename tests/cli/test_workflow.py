@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
+from tests.acceptance.rules import rule
 from tests.cli.conftest import Duly
 
 PROGRAM = """
@@ -130,6 +131,7 @@ def test_on_a_server_the_server_decides(anywhere: Duly) -> None:
     assert anywhere("workflow", "update", run["id"], "go").exit_code == 4
 
 
+@rule("S0d.36")
 def test_check_finds_what_would_differ_in_a_replay(flows: Duly, duly: Duly, tmp_path: Path) -> None:
     assert duly("workflow", "check", "flows:app").exit_code == 0
     (tmp_path / "bad.py").write_text(BAD)

@@ -16,6 +16,7 @@ from duly.core.schedule import Schedule
 from duly.core.timing import Every
 from duly.store.protocol import Store
 from duly.testing import ManualClock
+from tests.acceptance.rules import rule
 from tests.contract.suite import TABLES, Trial, Worker
 from tests.stores import ModelSubject, Subject, open_subject
 
@@ -185,6 +186,7 @@ async def test_four_workers_together_never_start_more_than_a_rate_allows(trial: 
         trial.clock.move(seconds=1)
 
 
+@rule("G3")
 async def test_ten_that_ask_at_once_for_a_unique_run_get_one(
     trial: Trial, access: Subject, stores: list[Store]
 ) -> None:
@@ -206,6 +208,7 @@ async def test_ten_that_ask_at_once_for_a_unique_run_get_one(
             await worker.complete(rest)
 
 
+@rule("G5")
 async def test_a_singleton_never_runs_twice_and_never_loses_a_wake_up(
     trial: Trial, access: Subject, stores: list[Store]
 ) -> None:

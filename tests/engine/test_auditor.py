@@ -6,11 +6,13 @@ from duly.core.webhook import JOB, Webhook
 from duly.engine import auditor
 from duly.store.statements import Program, query
 from duly.store.values import RunFilter
+from tests.acceptance.rules import rule
 from tests.engine.lab import Lab, Recorder
 
 UNKNOWN = "019363a0-0000-7d83-91f8-20a939dbcd79"
 
 
+@rule("S3.74")
 async def test_a_schedule_that_does_not_fire_is_told_by_one_instance_until_it_does(lab: Lab) -> None:
     first, second = Recorder(), Recorder()
     await lab.start(recorder=first, roles=("scheduler",))

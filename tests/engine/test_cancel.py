@@ -8,6 +8,7 @@ import pytest
 from duly import Every, Retry, RunContext
 from duly.core.rules import editing
 from duly.core.run import RunStatus
+from tests.acceptance.rules import rule
 from tests.engine.lab import Lab
 
 
@@ -46,6 +47,7 @@ async def test_a_run_that_waits_for_its_retry_is_tried_no_more(lab: Lab) -> None
     assert (done.status, done.attempt) == (RunStatus.CANCELLED, 1)
 
 
+@rule("I10")
 @pytest.mark.parametrize("max_attempts", [1, 3])
 async def test_an_async_handler_is_cancelled_where_it_waits(lab: Lab, max_attempts: int) -> None:
     seen: list[bool] = []
@@ -83,6 +85,7 @@ async def test_a_cancel_asked_for_elsewhere_is_learned_with_the_next_heartbeat(l
     assert (await lab.run(run.id)).status is RunStatus.CANCELLED
 
 
+@rule("D4")
 async def test_d4_a_late_success_of_a_cancelled_run_is_refused(lab: Lab) -> None:
     @lab.job("work")
     async def work() -> str:
@@ -99,6 +102,7 @@ async def test_d4_a_late_success_of_a_cancelled_run_is_refused(lab: Lab) -> None
     assert (done.status, done.result) == (RunStatus.CANCELLED, None)
 
 
+@rule("I10")
 async def test_i10_a_handler_that_ignores_the_cancel_is_cut_off_and_its_result_is_dropped(
     lab: Lab,
 ) -> None:
@@ -125,6 +129,7 @@ async def test_i10_a_handler_that_ignores_the_cancel_is_cut_off_and_its_result_i
     assert (await lab.run(run.id)).result is None
 
 
+@rule("S3.60", "D4")
 async def test_d4_cancel_previous_stops_the_run_before_and_starts_the_next_after_it(lab: Lab) -> None:
     spans: list[tuple[int, str]] = []
 
@@ -146,6 +151,7 @@ async def test_d4_cancel_previous_stops_the_run_before_and_starts_the_next_after
     assert starts[1:] == ends == [starts[0] + 30_000, starts[0] + 60_000], "at once, and not by the next heartbeat"
 
 
+@rule("S2.23", "I11")
 async def test_i11_cancelling_a_schedule_gives_its_running_run_no_further_attempt(lab: Lab) -> None:
     @lab.job("work", retry=Retry(max_attempts=5, delay=1, jitter=0))
     async def work() -> None:

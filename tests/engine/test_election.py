@@ -4,6 +4,7 @@ from duly import Every
 from duly.config import Settings
 from duly.engine.instance import Instance
 from duly.store.values import Term
+from tests.acceptance.rules import rule
 from tests.engine.lab import Lab, Recorder
 
 ELECTION = Settings(lease=15, heartbeat=5, poll=1, concurrency=10, election="database")
@@ -18,6 +19,7 @@ def fired(recorder: Recorder) -> int:
     return sum(values[0] for values in recorder.all("windows_fired"))
 
 
+@rule("S3.8", "S3.41")
 async def test_s3_8_one_leads_and_fires_and_the_others_stand_by(lab: Lab) -> None:
     (_, first), (_, second) = await start(lab, "a"), await start(lab, "b")
     await lab.create("tick", Every(seconds=1), job="nobody", overlap="allow")
@@ -27,6 +29,7 @@ async def test_s3_8_one_leads_and_fires_and_the_others_stand_by(lab: Lab) -> Non
     assert second.count("leadership_gained") == 0
 
 
+@rule("S3.36")
 async def test_s3_36_a_leader_that_is_gone_is_followed_within_its_lease(lab: Lab) -> None:
     first, _ = await start(lab, "a")
     _, second = await start(lab, "b")
@@ -43,6 +46,7 @@ async def test_s3_36_a_leader_that_is_gone_is_followed_within_its_lease(lab: Lab
     assert gap <= renewed_at + 15_000 + 1000, "the first fire of the new leader"
 
 
+@rule("S3.39")
 async def test_s3_39_a_leader_that_stops_hands_over_at_once(lab: Lab) -> None:
     first, seen = await start(lab, "a")
     _, second = await start(lab, "b")
@@ -54,6 +58,7 @@ async def test_s3_39_a_leader_that_stops_hands_over_at_once(lab: Lab) -> None:
     assert second.all("leadership_gained") == [("b", 2)]
 
 
+@rule("S3.37")
 async def test_a_leader_that_cannot_renew_stops_before_another_begins(lab: Lab) -> None:
     """It fires until its lease is no longer to be trusted, and not a second longer; nothing fires twice."""
     cut_off = lab.faulty()

@@ -15,9 +15,11 @@ from duly.core.run import RunStatus
 from duly.engine import janitor
 from duly.engine.registry import Registry
 from duly.store.values import NewRequest
+from tests.acceptance.rules import rule
 from tests.engine.lab import Lab
 
 
+@rule("K2")
 async def test_k2_finished_runs_go_after_their_retention_and_open_ones_stay(lab: Lab) -> None:
     settings = Settings(retention=3600, poll=60, lease=180, heartbeat=60)
 
@@ -35,6 +37,7 @@ async def test_k2_finished_runs_go_after_their_retention_and_open_ones_stay(lab:
     assert (await lab.run(waiting.id)).status is RunStatus.PENDING
 
 
+@rule("S0d.67", "K2")
 async def test_k2_each_status_is_kept_for_its_own_time(lab: Lab) -> None:
     settings = Settings(retention=3600, retention_failed=0, retention_completed=600, poll=60, lease=180, heartbeat=60)
 
@@ -57,6 +60,7 @@ async def test_k2_each_status_is_kept_for_its_own_time(lab: Lab) -> None:
     assert left[3] == {"failed"}, "0 keeps them for ever"
 
 
+@rule("K2")
 async def test_k2_no_more_than_so_many_of_a_status_are_kept(lab: Lab) -> None:
     @lab.job("work")
     async def work(well: bool) -> None:
@@ -73,6 +77,7 @@ async def test_k2_no_more_than_so_many_of_a_status_are_kept(lab: Lab) -> None:
     assert [run.id for run in await lab.runs()] == newest
 
 
+@rule("K2")
 async def test_k2_a_purge_that_fills_its_batch_goes_on_at_once(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that it keeps up however many runs end: it does not wait for its next round."""
     monkeypatch.setattr(janitor, "BATCH", 10)
@@ -189,6 +194,7 @@ async def test_a_retention_of_zero_keeps_everything(lab: Lab) -> None:
     assert (await lab.run(run.id)).status is RunStatus.COMPLETED
 
 
+@rule("A9")
 async def test_a9_retention_inside_a_window_does_not_let_it_fire_again(lab: Lab) -> None:
     fired: list[str | None] = []
 
@@ -253,6 +259,7 @@ async def test_one_instance_at_a_time_keeps_the_house_and_another_follows_when_i
     assert second_store.calls["any_open"] > 3
 
 
+@rule("E9")
 async def test_e9_runs_of_an_unknown_job_are_held_reported_and_adopted_when_a_worker_comes(lab: Lab) -> None:
     """Held, so that they do not stand at the head of the line in front of the runs that can be executed."""
     old, new = Registry(), Registry()

@@ -9,6 +9,7 @@ from duly.core.instants import to_datetime
 from duly.core.run import RunStatus
 from duly.engine.jumps import JumpGuard
 from duly.testing import ManualClock
+from tests.acceptance.rules import rule
 from tests.engine.lab import Lab, Recorder
 
 
@@ -138,6 +139,7 @@ async def test_t03_a_step_back_doubles_no_window(lab: Lab) -> None:
     assert len(runs) == len({run.window_at for run in runs}) == 12 + 6
 
 
+@rule("A13")
 async def test_a13_an_instance_whose_own_clock_is_wrong_neither_fires_early_nor_reclaims(lab: Lab) -> None:
     """The store's clock decides; an instance's own wall clock is not asked."""
 

@@ -13,9 +13,11 @@ from duly.core.instants import to_datetime
 from duly.core.run import Completed, Reason, RunStatus
 from duly.engine.registry import Registry
 from duly.store.values import Beat, Held, Settlement
+from tests.acceptance.rules import rule
 from tests.engine.lab import Lab, Recorder
 
 
+@rule("S0d.65", "E3")
 async def test_e3_a_job_longer_than_the_lease_keeps_it_by_heartbeats_and_runs_once(lab: Lab) -> None:
     starts: list[int] = []
 
@@ -35,6 +37,7 @@ async def test_e3_a_job_longer_than_the_lease_keeps_it_by_heartbeats_and_runs_on
     assert lab.recorder.all("runs_recovered") == []
 
 
+@rule("E4")
 async def test_e4_one_failed_beat_is_survived(lab: Lab) -> None:
     @lab.job("long")
     async def long() -> None:
@@ -140,6 +143,7 @@ async def test_what_was_stopped_in_doubt_goes_on_here_if_the_lease_held_after_al
     assert lab.recorder.all("session_lost") == []
 
 
+@rule("E4")
 async def test_e4_a_refused_beat_tells_the_job_to_stop_and_a_new_session_is_opened(lab: Lab) -> None:
     told: list[str] = []
 
@@ -212,6 +216,7 @@ async def test_a_session_is_reopened_also_after_a_failure_that_nobody_foresaw(la
     assert [loop for loop, _ in lab.recorder.all("loop_failed")] == ["session"]
 
 
+@rule("E1")
 async def test_e1_a_zombie_s_success_failure_and_beat_are_refused(lab: Lab) -> None:
     gate = asyncio.Event()
 
@@ -246,6 +251,7 @@ async def test_e1_a_zombie_s_success_failure_and_beat_are_refused(lab: Lab) -> N
     assert zombie.session != old_session
 
 
+@rule("E2")
 async def test_e2_an_instance_that_takes_its_own_run_again_is_fenced_from_its_older_attempt(lab: Lab) -> None:
     gates = {1: asyncio.Event(), 2: asyncio.Event()}
     ended: list[int] = []
@@ -279,6 +285,7 @@ async def test_e2_an_instance_that_takes_its_own_run_again_is_fenced_from_its_ol
     assert (await lab.run(run.id)).result == "attempt 2"
 
 
+@rule("E2")
 async def test_e2_an_older_attempt_under_the_same_session_is_refused_by_its_fence(lab: Lab) -> None:
     """Recovery took the run past its deadline, and the same instance claimed it again: only the fence differs."""
     gates = {1: asyncio.Event(), 2: asyncio.Event()}
@@ -309,6 +316,7 @@ async def test_e2_an_older_attempt_under_the_same_session_is_refused_by_its_fenc
     assert (done.status, done.result) == (RunStatus.COMPLETED, "attempt 2")
 
 
+@rule("E5")
 async def test_e5_a_run_whose_worker_dies_every_time_ends_failed_with_the_right_count(lab: Lab) -> None:
     @lab.job("poison")
     async def poison() -> None:

@@ -13,6 +13,7 @@ from duly.core.errors import ConfigurationError
 from duly.engine import redis_ballot
 from duly.engine.instance import Instance
 from duly.engine.redis_ballot import RedisBallot
+from tests.acceptance.rules import rule
 from tests.engine.lab import Lab, Recorder
 from tests.servers import ServerAbsent, redis_server
 
@@ -40,6 +41,7 @@ async def ballots(redis_url: str, request: pytest.FixtureRequest) -> AsyncIterat
         await ballot.close()
 
 
+@rule("S3.38")
 async def test_s3_38_the_key_is_its_owner_s_until_it_runs_out(ballots: list[RedisBallot]) -> None:
     one, two, _ = ballots
     assert await one.hold("1", 60_000) is True

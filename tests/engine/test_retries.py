@@ -9,10 +9,12 @@ from duly.config import Settings
 from duly.core.instants import to_datetime
 from duly.core.policy import LEFT_RETRY
 from duly.core.run import Failed, Reason, RunStatus
+from tests.acceptance.rules import rule
 from tests.contract.suite.trial import Trial
 from tests.engine.lab import Lab
 
 
+@rule("S3.4", "F2")
 async def test_f1_a_failing_run_is_tried_as_often_as_allowed_with_growing_pauses(lab: Lab) -> None:
     tries: list[tuple[int, int]] = []
 
@@ -34,6 +36,7 @@ async def test_f1_a_failing_run_is_tried_as_often_as_allowed_with_growing_pauses
     assert fences == sorted(set(fences)), "the fence grows with every claim"
 
 
+@rule("F2")
 async def test_f2_fixed_pauses_are_all_the_same_and_the_schedule_s_own_policy_wins(lab: Lab) -> None:
     tries: list[int] = []
 
@@ -49,6 +52,7 @@ async def test_f2_fixed_pauses_are_all_the_same_and_the_schedule_s_own_policy_wi
     assert tries == [at, at + 7000, at + 14_000]
 
 
+@rule("F2")
 async def test_f2_jitter_keeps_the_pause_within_its_bounds(lab: Lab) -> None:
     tries: dict[str, list[int]] = {}
 
@@ -80,6 +84,7 @@ async def test_f2_a_retry_that_is_due_before_the_next_poll_does_not_wait_for_it(
     assert [later - earlier for earlier, later in pairwise(starts)] == [2000, 2000]
 
 
+@rule("F4")
 async def test_f4_a_retry_comes_at_its_instant_although_the_instance_was_restarted(lab: Lab) -> None:
     tries: list[int] = []
 
@@ -99,6 +104,7 @@ async def test_f4_a_retry_comes_at_its_instant_although_the_instance_was_restart
     assert tries == [start, start + 60_000]
 
 
+@rule("F3")
 async def test_f3_a_fatal_error_is_never_tried_again(lab: Lab) -> None:
     @lab.job("work")
     async def work() -> None:

@@ -24,6 +24,7 @@ from duly.runtime.events import Observer
 from duly.store.methods import firing
 from duly.store.values import Fired, Tried
 from duly.testing import ManualClock
+from tests.acceptance.rules import rule
 from tests.engine.lab import Lab, Recorder
 
 MINUTE = timedelta(minutes=1)
@@ -41,6 +42,7 @@ def lab(lab: Lab) -> Lab:
     return lab
 
 
+@rule("S1.5")
 async def test_a_window_fires_at_its_very_millisecond_without_waiting_for_a_poll(lab: Lab) -> None:
     lab.settings = Settings(poll=60)
     await lab.start()
@@ -153,6 +155,7 @@ async def test_windows_that_follow_one_another_closely_are_not_waited_for_one_by
     assert len(await lab.runs()) == 5
 
 
+@rule("S3.40", "S4.45")
 async def test_an_idle_scheduler_asks_once_per_poll(lab: Lab) -> None:
     await lab.start()
     before = lab.store.calls["fire_due"]
@@ -177,6 +180,7 @@ async def test_a_new_schedule_wakes_the_scheduler_and_a_silent_one_is_found_by_t
     assert run.fired_at - run.scheduled_at <= timedelta(seconds=30), "polling is the guarantee"
 
 
+@rule("S1.1", "S1.23")
 @pytest.mark.timeout(300)
 async def test_thirty_days_through_the_real_engine_fire_each_window_once_through_dst(lab: Lab) -> None:
     """The oracle is another cron implementation; New York springs forward on 2026-03-08, Lord Howe back on 04-05."""
@@ -219,6 +223,7 @@ def _expected(expr: str, zone: str, start: datetime, end: datetime) -> list[date
     return found
 
 
+@rule("S1.6", "S0.11", "S0.15", "S0.22", "S4.31", "A2")
 async def test_a2_fifty_ticks_inside_one_window_are_one_run_and_the_next_window_is_a_second(lab: Lab) -> None:
     lab.settings = Settings(poll=0.1)
     await lab.start()
@@ -233,6 +238,7 @@ async def test_a2_fifty_ticks_inside_one_window_are_one_run_and_the_next_window_
     assert len(await lab.runs(schedule)) == 2
 
 
+@rule("S0.26", "A1")
 async def test_a1_two_instances_on_one_due_window_make_one_run_without_noise(lab: Lab) -> None:
     one, two = Recorder(), Recorder()
     await lab.start(recorder=one)
@@ -272,6 +278,7 @@ async def test_the_end_of_a_run_lets_the_next_of_its_schedule_start_without_wait
     assert [at - starts[0] for at in starts] == [0, 90_000]
 
 
+@rule("S3.41", "S0.12", "A11")
 async def test_a11_an_instance_without_the_scheduler_role_never_fires(lab: Lab) -> None:
     await lab.start(roles=("worker",))
     await lab.start(roles=("api",))
@@ -284,6 +291,7 @@ async def test_a11_an_instance_without_the_scheduler_role_never_fires(lab: Lab) 
     assert await lab.runs(schedule) != []
 
 
+@rule("S3.42")
 async def test_a_full_batch_is_followed_by_the_next_at_once(lab: Lab) -> None:
     lab.settings = Settings(poll=60, fire_batch=10, concurrency=100)
     await lab.start()
@@ -424,6 +432,7 @@ async def test_a_batch_that_the_database_refuses_is_halved_and_only_the_bad_one_
     assert run.status is RunStatus.COMPLETED, "it stayed due and fired when the fault was gone"
 
 
+@rule("S4.22", "A7")
 async def test_a7_a_schedule_that_cannot_be_planned_never_stops_another(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -451,6 +460,7 @@ async def test_a7_a_schedule_that_cannot_be_planned_never_stops_another(
     assert sum(run.window_count or 1 for run in late) == 11, "each of its windows is a run or counted in a skipped row"
 
 
+@rule("S1.7", "S3.10", "C1", "C2")
 async def test_c1_downtime_of_ten_minutes_follows_each_policy(lab: Lab) -> None:
     policies = {policy: await lab.create(policy, Cron("* * * * *"), catch_up=policy, overlap="allow") for policy in
                 ("latest", "skip", "all")}  # fmt: skip
@@ -472,6 +482,7 @@ async def test_c1_downtime_of_ten_minutes_follows_each_policy(lab: Lab) -> None:
         assert (row.reason, row.window_count, row.since) == ("missed", dropped, start + MINUTE)
 
 
+@rule("A8", "C8")
 async def test_c8_a_paused_hour_is_not_replayed_and_a8_a_paused_schedule_never_fires(lab: Lab) -> None:
     await lab.start()
     schedule = await lab.create("k", Every(seconds=10))

@@ -6,9 +6,11 @@ from duly import Every, Retry, RunContext
 from duly.config import Settings
 from duly.core.run import Claim, RunStatus
 from duly.engine.attempt import Stop
+from tests.acceptance.rules import rule
 from tests.engine.lab import Lab
 
 
+@rule("S0d.66", "E7")
 async def test_e7_what_runs_finishes_within_the_grace_and_nothing_new_begins(lab: Lab) -> None:
     ended: list[int] = []
 
@@ -52,6 +54,7 @@ async def test_e7_what_winds_down_for_longer_than_a_lease_keeps_it(lab: Lab) -> 
     assert starts == [1], "nobody took it for lost meanwhile"
 
 
+@rule("E7")
 async def test_e7_what_is_cut_off_is_released_at_once_and_spends_no_attempt(lab: Lab) -> None:
     attempts: list[tuple[str, int]] = []
 
@@ -76,6 +79,7 @@ async def test_e7_what_is_cut_off_is_released_at_once_and_spends_no_attempt(lab:
     assert attempts == [(run.id, 1), (run.id, 1)]
 
 
+@rule("E7")
 async def test_e7_a_stop_without_grace_returns_at_once(lab: Lab) -> None:
     @lab.job("work")
     async def work() -> None:
@@ -92,6 +96,7 @@ async def test_e7_a_stop_without_grace_returns_at_once(lab: Lab) -> None:
     assert (await lab.run(run.id)).status is RunStatus.PENDING
 
 
+@rule("E7")
 async def test_e7_an_idle_instance_stops_at_once_whatever_its_poll(lab: Lab) -> None:
     instance = await lab.start(settings=Settings(poll=3600, lease=30_000, heartbeat=10_000))
     lab.instances.remove(instance)

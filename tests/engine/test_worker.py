@@ -11,6 +11,7 @@ from duly.core.errors import ValidationFailed
 from duly.core.instants import to_datetime
 from duly.core.run import Reason, RunStatus
 from duly.engine.registry import Registry
+from tests.acceptance.rules import rule
 from tests.engine.lab import Lab
 
 
@@ -35,6 +36,7 @@ async def test_a_run_is_claimed_at_once_and_its_result_is_kept(lab: Lab) -> None
     assert context.scheduled_at == run.due_at
 
 
+@rule("S1.20")
 async def test_a_scheduled_run_knows_its_window(lab: Lab) -> None:
     seen: list[RunContext] = []
 
@@ -54,6 +56,7 @@ async def test_a_scheduled_run_knows_its_window(lab: Lab) -> None:
     assert context.payload == {"a": [1]}
 
 
+@rule("S0.4", "F10")
 async def test_f10_any_json_payload_and_result_round_trips(lab: Lab) -> None:
     payloads = [0, False, "", None, {}, [], 0.5, "\x7f☃", 2**53 + 1, {"a": {"b": [1, {"c": None}]}}]
     seen: dict[str, object] = {}
@@ -125,6 +128,7 @@ async def test_long_handlers_leave_the_other_slots_to_others(lab: Lab) -> None:
         assert (await lab.run(short_run.id)).status is RunStatus.COMPLETED
 
 
+@rule("E9")
 async def test_e9_a_worker_leaves_a_job_it_does_not_know_to_one_that_does(lab: Lab) -> None:
     old, new = Registry(), Registry()
     by: list[str] = []
@@ -287,6 +291,7 @@ async def test_a_result_that_cannot_be_kept_fails_the_run_for_good(lab: Lab) -> 
         assert text in (done.error_message or "")
 
 
+@rule("G4")
 async def test_a_payload_that_does_not_fit_the_signature_is_refused_at_enqueue(lab: Lab) -> None:
     @lab.job("work")
     async def work(user: int, name: str = "x", *, run: RunContext) -> None: ...
@@ -369,6 +374,7 @@ async def test_higher_priority_goes_first(lab: Lab) -> None:
     assert order == [4, 1, 3, 0, 2]
 
 
+@rule("E8")
 async def test_e8_an_observer_that_raises_changes_no_run(lab: Lab) -> None:
     def fail(*values: object) -> None:
         raise RuntimeError("the exporter is down")

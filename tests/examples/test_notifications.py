@@ -16,6 +16,7 @@ from examples.notifications.app import make
 from examples.notifications.consumer import Consumer, Message, make_consumer
 from examples.notifications.desk import FOUR_SENDS
 from examples.notifications.people import People
+from tests.acceptance.rules import rule
 from tests.app.conftest import until
 
 TEN_IN_NEW_YORK = "2026-03-07T15:00:00Z"
@@ -56,6 +57,7 @@ async def desk(tmp_path: Path) -> AsyncIterator[tuple[httpx2.AsyncClient, httpx2
         yield clients
 
 
+@rule("S4.16", "S4.17")
 async def test_a_daily_time_is_answered_as_the_article_says(desk: Any) -> None:
     alice, _, _ = desk
     answer = await alice.post(PATH, json=DAILY)
@@ -111,6 +113,7 @@ async def test_what_is_not_exactly_one_timing_is_refused(desk: Any, body: dict[s
     assert (await alice.get(PATH)).json() == []
 
 
+@rule("S4.16")
 async def test_without_a_token_nobody_gets_in(desk: Any) -> None:
     alice, _, _ = desk
     for given in ("", "Bearer", "Bearer wrong", "Basic secret-a"):
@@ -119,6 +122,7 @@ async def test_without_a_token_nobody_gets_in(desk: Any) -> None:
         assert answer.headers["www-authenticate"] == "Bearer"
 
 
+@rule("S4.36", "S4.38")
 async def test_only_its_owner_sees_changes_or_removes_it(desk: Any) -> None:
     alice, bob, _ = desk
     made = (await alice.post(PATH, json=DAILY)).json()
@@ -131,6 +135,7 @@ async def test_only_its_owner_sees_changes_or_removes_it(desk: Any) -> None:
     assert (await alice.get(PATH)).json() == [made]
 
 
+@rule("S4.36")
 async def test_a_change_merges_and_moves_the_next_run(desk: Any) -> None:
     alice, _, _ = desk
     place = f"{PATH}/{(await alice.post(PATH, json=DAILY)).json()['id']}"
@@ -147,6 +152,7 @@ async def test_a_change_merges_and_moves_the_next_run(desk: Any) -> None:
     assert (await alice.get(place)).status_code == 404
 
 
+@rule("S4.20")
 async def test_what_is_due_reaches_the_consumer_as_it_was_stored(tmp_path: Path) -> None:
     taken: list[Message] = []
     consumer = Consumer()
@@ -181,6 +187,7 @@ async def test_what_is_due_reaches_the_consumer_as_it_was_stored(tmp_path: Path)
         assert (await alice.get(f"{PATH}/{made['id']}")).json()["lastRun"] is not None
 
 
+@rule("S4.33")
 async def test_four_sends_and_then_it_waits_for_a_person(tmp_path: Path) -> None:
     sends = 0
     consumer = Consumer()
@@ -208,6 +215,7 @@ async def test_four_sends_and_then_it_waits_for_a_person(tmp_path: Path) -> None
         assert [run.error_message for run in dead] == ["ConnectionError: no mail today"]
 
 
+@rule("S4.41")
 async def test_the_consumer_decides_by_type(capsys: pytest.CaptureFixture[str]) -> None:
     consumer = make_consumer()
     await consumer.take({"type": "report_generation", "reportType": "sales", "userId": "u1"})

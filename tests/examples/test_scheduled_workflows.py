@@ -6,12 +6,14 @@ from pathlib import Path
 from duly import Duly, Settings
 from duly.testing import ManualClock
 from examples.scheduled_workflows import jobs
+from tests.acceptance.rules import rule
 from tests.app.conftest import until
 
 LONG = Settings(lease=3600, heartbeat=600)
 """The clock is moved by minutes at once; no lease is to run out by that."""
 
 
+@rule("S0.30")
 async def test_both_run_once_per_window(tmp_path: Path) -> None:
     clock = ManualClock(datetime(2026, 1, 5, 4, 58, tzinfo=UTC))
     app = Duly(f"sqlite:////{str(tmp_path / 'duly.db').lstrip('/')}", clock=clock, settings=LONG)

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from duly import Every
+from tests.acceptance.rules import rule
 from tests.integrations.conftest import Shop
 
 LIST, RUNS = "/admin/duly/schedule/", "/admin/duly/run/"
@@ -50,6 +51,7 @@ def test_only_those_who_may_view_see_anything(shop: Shop, made: Any, login: Logi
     assert [name in viewer.get("/admin/").content.decode() for name in (LIST, RUNS)] == [True, False]
 
 
+@rule("Django.admin")
 def test_only_those_who_may_change_act(shop: Shop, made: Any, login: Login) -> None:
     words = {"action": "pause", "_selected_action": [made.id]}
     assert login("view_schedule").post(LIST, words).status_code == 403
@@ -62,6 +64,7 @@ def test_only_those_who_may_change_act(shop: Shop, made: Any, login: Login) -> N
     assert shop.sync.schedules.get("water").enabled
 
 
+@rule("Django.admin")
 def test_pause_resume_and_run_now_are_done_and_remembered(shop: Shop, made: Any, login: Login) -> None:
     from django.contrib.admin.models import LogEntry
 

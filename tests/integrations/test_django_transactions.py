@@ -7,6 +7,7 @@ import pytest
 
 import duly
 from duly import Every
+from tests.acceptance.rules import rule
 from tests.integrations.conftest import Shop
 
 
@@ -42,6 +43,7 @@ def test_both_are_there_after_the_commit_and_neither_before_it(shop: Shop) -> No
     assert stored(shop) == (1, [order], [f"order-{order}"])
 
 
+@rule("Django.transactions")
 def test_a_rollback_takes_both_back(shop: Shop) -> None:
     from django.db import transaction
 
@@ -51,6 +53,7 @@ def test_a_rollback_takes_both_back(shop: Shop) -> None:
     assert stored(shop) == (0, [], [])
 
 
+@rule("Django.transactions")
 def test_a_savepoint_that_is_rolled_back_takes_only_its_own_back(shop: Shop) -> None:
     from django.db import transaction
 

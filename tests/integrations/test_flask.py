@@ -10,6 +10,7 @@ from flask import Flask, current_app, g
 import duly
 from duly.core.errors import ConfigurationError
 from duly.integrations.flask import DulyFlask
+from tests.acceptance.rules import rule
 from tests.app.conftest import QUICK
 
 
@@ -19,6 +20,7 @@ def app_on(folder: Path, **config: Any) -> Flask:
     return app
 
 
+@rule("Flask")
 async def test_jobs_of_every_kind_run_inside_the_app_s_context(tmp_path: Path) -> None:
     scheduler, blueprint_s = DulyFlask(), duly.Jobs()
     torn_down: list[str] = []

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.acceptance.rules import rule
 from tests.places import a_place
 from tests.serve.serving import PATIENCE, ROOT, environment, own_port
 
@@ -116,6 +117,7 @@ def ports() -> Iterator[tuple[int, int]]:
         yield web, api
 
 
+@rule("Django.project")
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_the_shop_in_django(
     kind: str,
@@ -157,6 +159,7 @@ def test_the_shop_in_django(
     shop.stop()
 
 
+@rule("Flask")
 def test_flask_with_forking_web_workers_and_two_that_fire(
     programs: Callable[..., Programs], ports: tuple[int, int], tmp_path: Path
 ) -> None:

@@ -5,11 +5,13 @@ import signal
 import pytest
 
 from duly import Duly, Every
+from tests.acceptance.rules import rule
 from tests.processes.fleet import Fleet, history, until, window_ms
 
 pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("processes"), pytest.mark.timeout(180, func_only=True)]
 
 
+@rule("S3.41")
 @pytest.mark.parametrize("fleet", ["postgres"], indirect=True)
 async def test_f07_a_frozen_leader_is_followed_and_fires_nothing_when_it_wakes(fleet: Fleet) -> None:
     settings = {"election": "database", "lease": 10}

@@ -8,11 +8,13 @@ import pytest
 
 from duly import Every, RunStatus
 from duly.core.instants import to_datetime
+from tests.acceptance.rules import rule
 from tests.processes.fleet import STEADY, Fleet, check_windows, history, until, window_ms, windows_between
 
 pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("processes"), pytest.mark.timeout(180, func_only=True)]
 
 
+@rule("S3.1", "S3.76", "S0.27", "S4.24", "A3")
 async def test_a3_ten_instances_fire_each_window_once(fleet: Fleet) -> None:
     """A1 as well: on every window ten schedulers try at the same instant, and none of them makes noise."""
     await fleet.start_all(*[f"i{number}" for number in range(10)], settings={"poll": 0.5, **STEADY})
@@ -47,6 +49,7 @@ async def _settled(client):
     return runs if all(run.status.terminal for run in runs) else None
 
 
+@rule("S3.48", "A4")
 async def test_a4_killed_right_after_the_fire_was_committed_the_window_is_not_fired_again(fleet: Fleet) -> None:
     """A5 as well: the window is there with its run, or not at all."""
     doomed = fleet.start("doomed", failpoint="after fire")
@@ -82,6 +85,7 @@ async def _ended(client, least: int):
     return runs if len(runs) >= least and all(run.status.terminal for run in runs) else None
 
 
+@rule("S3.1", "S0.27", "S4.24", "A3")
 async def test_a3_a_frozen_and_a_killed_instance_neither_miss_nor_double_a_window(fleet: Fleet) -> None:
     """A13 as well: to the frozen one no time has passed; it wakes up past its lease, and goes on to fire."""
     await fleet.start_all("frozen", "killed")
@@ -113,6 +117,7 @@ async def _only(client, name: str) -> bool:
     return {instance.name for instance in await _sessions(client)} == {name}
 
 
+@rule("S3.76", "S4.23")
 async def test_f03_all_instances_killed_at_once_miss_no_window_under_catch_up_all(fleet: Fleet) -> None:
     names = ("a", "b", "c")
     await fleet.start_all(*names)

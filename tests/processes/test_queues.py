@@ -6,6 +6,7 @@ from itertools import pairwise
 import pytest
 
 from duly import Duly, Run, RunStatus
+from tests.acceptance.rules import rule
 from tests.processes.fleet import STEADY, Fleet, all_ended, until
 
 pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("processes"), pytest.mark.timeout(180, func_only=True)]
@@ -21,6 +22,7 @@ def most_at_once(fleet: Fleet) -> int:
     return most
 
 
+@rule("J1")
 async def test_j1_the_cap_of_a_queue_holds_for_two_processes_together(fleet: Fleet) -> None:
     async with fleet.client() as client:
         await client.queues.set("narrow", max_running=3)
@@ -33,6 +35,7 @@ async def test_j1_the_cap_of_a_queue_holds_for_two_processes_together(fleet: Fle
     assert most_at_once(fleet) == 3
 
 
+@rule("J2")
 async def test_j2_the_rate_of_a_queue_holds_over_a_restart(fleet: Fleet) -> None:
     async with fleet.client() as client:
         await client.queues.set("slow", rate=4, per=5)
@@ -57,6 +60,7 @@ async def _four_ended(client: Duly, runs: list[Run]) -> bool:
     return sum(run is not None and run.status.terminal for run in found) >= 4
 
 
+@rule("J4")
 async def test_j4_a_crashed_holder_s_place_is_freed_a_live_one_s_is_kept(fleet: Fleet) -> None:
     plan = {"settings": {"lease": 8}}
     async with fleet.client() as client:

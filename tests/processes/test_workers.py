@@ -10,11 +10,13 @@ import pytest
 from duly import Duly, Run, RunStatus
 from duly.app.stores import own_transaction
 from duly.core.run import Reason
+from tests.acceptance.rules import rule
 from tests.processes.fleet import PATIENCE, STEADY, Fleet, all_ended, until
 
 pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("processes"), pytest.mark.timeout(180, func_only=True)]
 
 
+@rule("E1")
 async def test_e1_a_frozen_worker_s_late_writes_are_refused_and_each_run_ends_once(fleet: Fleet) -> None:
     """F07: SIGSTOP past the lease, then SIGCONT; void unless late writes were really seen.
 
@@ -115,6 +117,7 @@ async def supervised(fleet: Fleet, client: Duly, runs: list[Run], **plan: Any) -
     return ended
 
 
+@rule("E5")
 async def test_e5_a_run_that_kills_its_process_ends_failed_after_its_attempts(fleet: Fleet) -> None:
     plan = {"settings": {"lease": 8}}
     await fleet.start_all("w0", "w1", **plan)

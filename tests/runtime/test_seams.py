@@ -9,6 +9,7 @@ from duly.runtime.chance import Chance
 from duly.runtime.clock import SystemClock
 from duly.runtime.events import LogObserver, Observer, Observers
 from duly.testing import ManualClock
+from tests.acceptance.rules import rule
 
 
 def test_the_same_seed_draws_the_same_values() -> None:
@@ -22,6 +23,7 @@ def test_the_same_seed_draws_the_same_values() -> None:
     assert draws(one) != draws(other)
 
 
+@rule("S2.1")
 def test_ids_are_uuids_of_version_7_that_start_with_the_instant_and_never_repeat() -> None:
     clock, chance = ManualClock(0x0123_4567_89AB), Chance()
     ids = {chance.id(clock) for _ in range(10_000)}
@@ -83,6 +85,7 @@ def own_lines(caplog: pytest.LogCaptureFixture) -> list[logging.LogRecord]:
     return [record for record in caplog.records if record.name == "duly.engine"]
 
 
+@rule("S3.56")
 def test_late_fires_are_one_line_until_fires_are_on_time_again(caplog: pytest.LogCaptureFixture) -> None:
     log = LogObserver()
     with caplog.at_level(logging.WARNING, "duly.engine"):

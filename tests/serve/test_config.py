@@ -14,6 +14,7 @@ from duly.config.declared import WORDS
 from duly.core.errors import ConfigurationError, ValidationFailed
 from duly.core.outside import Grant
 from duly.core.timing.friendly import timing_from
+from tests.acceptance.rules import rule
 
 
 class Place:
@@ -245,6 +246,7 @@ def test_a_misspelt_variable_is_told_and_a_foreign_one_is_not(place: Place) -> N
     )
 
 
+@rule("S0.10")
 def test_declared_schedules_become_the_arguments_of_create(place: Place) -> None:
     place.write(
         "duly.toml",

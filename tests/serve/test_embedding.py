@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from duly import Duly, Run, RunStatus, Settings
+from tests.acceptance.rules import rule
 from tests.processes.fleet import check_windows, history, window_ms, windows_between
 from tests.serve.serving import PATIENCE, ROOT, environment, own_port
 
@@ -82,6 +83,7 @@ async def until(condition: Any, web: Web, what: str, within: float = 240) -> Any
     return found
 
 
+@rule("FastAPI")
 async def test_eight_web_workers_on_one_store_fire_every_window_once(web: Web, database_url: str) -> None:
     async with Duly(database_url, roles=(), name="client") as client:
 

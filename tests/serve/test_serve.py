@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.acceptance.rules import rule
 from tests.serve.serving import PATIENCE, Served, own_port
 
 pytestmark = [pytest.mark.processes, pytest.mark.timeout(180, func_only=True)]
@@ -110,6 +111,7 @@ def test_configuration_fills_what_the_app_left_open(serve: Serve, tmp_path: Path
     assert served.end() == 0
 
 
+@rule("S3.7")
 def test_without_the_scheduler_a_due_schedule_stays_due(serve: Serve) -> None:
     served = serve("--roles", "api,worker").ready()
     made = served.ask("/api/v1/schedules", {"name": "k", "key": "k", "everyMs": 1000, "jobType": "x"}).json
@@ -122,6 +124,7 @@ def test_without_the_scheduler_a_due_schedule_stays_due(serve: Serve) -> None:
     assert other.end() == served.end() == 0
 
 
+@rule("S3.7")
 def test_without_the_worker_nothing_is_claimed(serve: Serve, shop: Path) -> None:
     served = serve("--app", "shop:app", "--roles", "api,scheduler").ready()
     run = served.ask("/api/v1/runs", {"jobType": "nap", "payload": {"seconds": 0}}).json
@@ -143,6 +146,7 @@ def test_without_the_api_no_port_is_open(serve: Serve, command: str) -> None:
     assert served.end() == 0
 
 
+@rule("S0.12")
 def test_the_api_alone_neither_fires_nor_works(serve: Serve, shop: Path) -> None:
     served = serve("--app", "shop:app", command="api").ready()
     assert "roles api" in served.said()

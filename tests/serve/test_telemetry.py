@@ -26,6 +26,7 @@ from duly.telemetry.logs import ConsoleFormatter, JsonFormatter, configure, esca
 from duly.telemetry.metrics import Metrics
 from duly.telemetry.numbers import MOST_NAMES
 from duly.testing import ManualClock
+from tests.acceptance.rules import rule
 from tests.serve.serving import PATIENCE, ROOT
 
 
@@ -45,6 +46,7 @@ def skipped(reason: Reason, windows: int) -> SkippedWindows:
     )  # fmt: skip
 
 
+@rule("S3.47", "S3.67", "S3.68", "S3.69", "S3.75")
 def test_each_number_counts_what_it_says() -> None:
     metrics = Metrics()
     metrics.windows_fired(3, 2, 1, [5, 40, 20_000])
@@ -96,6 +98,7 @@ def test_each_number_counts_what_it_says() -> None:
     assert {name: found.get(name) for name in expected} == expected
 
 
+@rule("S3.5")
 async def test_a_running_app_is_seen_in_its_metrics_and_the_store_is_asked_every_few_seconds_only(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,6 +159,7 @@ def root() -> Iterator[logging.Logger]:
         logging.getLogger(name).setLevel(logging.NOTSET)
 
 
+@rule("S3.5")
 def test_json_logs_have_the_agreed_keys(root: logging.Logger) -> None:
     out = io.StringIO()
     configure("info", "auto", colour=False, stream=out)
@@ -208,6 +212,7 @@ def test_what_is_logged_cannot_move_the_cursor_or_forge_a_line() -> None:
     assert escaped("tab\tstays, ümlaut stays") == "tab\tstays, ümlaut stays"
 
 
+@rule("S3.75")
 def test_the_page_names_every_metric() -> None:
     page = (ROOT / "docs" / "metrics.md").read_text()
     load = Load(1, 2, 3, 4, 5, waits=Waits(1, 2, 3, 4, 5))

@@ -16,6 +16,7 @@ from duly.core.schedule import Schedule
 from duly.core.timing import Cron, Every, Jitter, Once
 from duly.store.sql import SqlStore
 from duly.testing import ManualClock
+from tests.acceptance.rules import rule
 from tests.contract.suite import Trial
 from tests.contract.suite.trial import Worker
 from tests.stores import Subject, memory_subject, pooled_database, postgres_subject, system_database
@@ -192,6 +193,7 @@ FAULTS: dict[str, tuple[Callable[[Place], object], list[tuple[Fault, int | At, i
 }
 
 
+@rule("S3.74")
 @pytest.mark.parametrize("name", FAULTS)
 async def test_a_planted_fault_is_found_and_nothing_else(place: Place, name: str) -> None:
     plant, expected = FAULTS[name]

@@ -6,6 +6,7 @@ from dataclasses import replace
 from duly.consuming import Consumer, Delivery, Source
 from duly.targets.target import Confirmed, Message
 from duly.testing.contract.target import message
+from tests.acceptance.rules import rule
 
 TYPE = "schedule.reports.nightly.arrived"
 
@@ -22,6 +23,7 @@ class TestConsumer:
         await _send(place, 4)
         assert [one.id for one in await _consume(make_source(), 1)] == [message(4).id]
 
+    @rule("S4.40")
     async def test_a_consumer_that_dies_before_it_acknowledges_is_followed_by_another(
         self, place, make_source: MakeSource
     ) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from duly import Duly, Retry, Settings
 from duly.api.application import application
+from tests.acceptance.rules import rule
 from tests.api.conftest import client_of, sqlite_url
 from tests.app.conftest import until
 from tests.targets.conftest import SELDOM
@@ -54,6 +55,7 @@ async def _delivered(app: Duly, memory: Memory) -> tuple[str, int]:
     return run.id, event["fence"]
 
 
+@rule("S4.40")
 async def test_a_receiver_tells_that_it_began_and_what_came_of_it(
     app: Duly, api: httpx2.AsyncClient, memory: Memory
 ) -> None:

@@ -10,6 +10,7 @@ from redis.asyncio import Redis
 
 from duly.consuming import Consumer, Delivery, Remembered, payload_type
 from duly.consuming.redis import RedisSource
+from tests.acceptance.rules import rule
 from tests.servers import Server
 from tests.targets.consuming import MakeSource, TestConsumer
 from tests.targets.redis_place import RedisPlace
@@ -107,6 +108,7 @@ async def test_a_type_without_a_handler_is_refused_unless_one_takes_every_type()
     assert source.told == ["refused 1", "finished 2"]
 
 
+@rule("S4.41")
 async def test_a_raw_message_is_dispatched_by_the_type_in_its_payload():
     bodies = [b'{"type": "data_sync"}', b"[]", b"no json"]
     source = Hand([delivery(str(n), "duly.run", body) for n, body in enumerate(bodies)])

@@ -16,6 +16,7 @@ from duly.core.schedule import Schedule
 from duly.core.timing import Every, Once
 from duly.targets.target import Confirmed, Message, Refused, Stopped, TryAgain, Verdict
 from duly.testing import ManualClock
+from tests.acceptance.rules import rule
 from tests.engine.lab import Lab
 from tests.targets.conftest import Outside
 from tests.targets.memory import Memory
@@ -85,6 +86,7 @@ async def test_what_is_due_together_is_sent_together(lab: Lab, clock: ManualCloc
     assert {run.status for run in await lab.runs()} == {RunStatus.COMPLETED}
 
 
+@rule("S4.33")
 async def test_a_failed_delivery_goes_again_under_its_id_by_the_schedule_s_policy(
     lab: Lab, clock: ManualClock, outside: Outside
 ) -> None:
@@ -271,6 +273,7 @@ async def test_ordered_deliveries_wait_for_one_another(lab: Lab, clock: ManualCl
     assert {run.status for run in await lab.runs(schedule)} == {RunStatus.COMPLETED}
 
 
+@rule("S4.29")
 async def test_without_a_live_instance_that_has_the_target_a_run_waits_and_is_reported(
     lab: Lab, clock: ManualClock, outside: Outside
 ) -> None:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from duly.targets.envelope import Departure, Format, message_of, prefixed
+from tests.acceptance.rules import rule
 
 DEPARTURE = Departure(
     run_id="019cc9a0-0000-7000-8000-000000000001",
@@ -87,6 +88,7 @@ def test_where_an_answer_is_expected_the_headers_say_so_and_each_attempt_is_a_qu
     assert ("duly-expect" in told.headers, told.dedup_id) == (False, DEPARTURE.run_id)
 
 
+@rule("S3.49")
 @pytest.mark.parametrize(
     "payload, expected",
     [('{"a":1,"_executionId":"forged"}', {"a": 1}), ("[1,2]", {"payload": [1, 2]}), ("null", {"payload": None})],

@@ -16,6 +16,7 @@ from duly.core.run import RunStatus
 from duly.core.schedule import Schedule
 from duly.targets.target import Message, Target, TryAgain, Verdict
 from duly.testing import ManualClock
+from tests.acceptance.rules import rule
 from tests.engine.lab import Lab
 from tests.servers import Server
 from tests.targets.conftest import Outside
@@ -74,6 +75,7 @@ async def _every_ten_minutes(lab: Lab, schedules: int) -> list[Schedule]:
     ]
 
 
+@rule("S4.40")
 async def test_a_broker_that_is_killed_and_away_for_an_hour_loses_nothing(
     lab: Lab, clock: ManualClock, outside: Outside, place: RedisPlace
 ) -> None:
@@ -98,6 +100,7 @@ async def test_a_broker_that_is_killed_and_away_for_an_hour_loses_nothing(
     await _check(lab, place, repeated=False)
 
 
+@rule("S4.40")
 async def test_a_confirm_that_is_lost_means_the_same_message_twice(
     lab: Lab, clock: ManualClock, outside: Outside, place: RedisPlace
 ) -> None:
@@ -131,6 +134,7 @@ async def test_a_worker_that_is_killed_between_send_and_settle_sends_again(
     await _check(lab, place, repeated=True)
 
 
+@rule("S4.19")
 async def test_the_article_s_example_from_end_to_end_through_the_change_of_clocks(
     lab: Lab, clock: ManualClock, outside: Outside, place: RedisPlace
 ) -> None:

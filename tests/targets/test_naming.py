@@ -10,6 +10,7 @@ import pytest
 from duly import Duly, Retry
 from duly.core.errors import ConfigurationError, ValidationFailed
 from duly.targets.delivering import DELIVERY_RETRY
+from tests.acceptance.rules import rule
 from tests.app.conftest import until
 from tests.targets.conftest import SELDOM
 from tests.targets.memory import Memory
@@ -29,6 +30,7 @@ async def app(tmp_path: Path, memory: Memory):
         yield app
 
 
+@rule("S4.29")
 async def test_an_unknown_name_is_refused_where_names_are_known(app: Duly) -> None:
     with pytest.raises(ValidationFailed, match=r"target.name is 'fax'.*expected one of mail") as caught:
         await app.schedules.create("k", SELDOM, target={"kind": "queue", "name": "fax"})

@@ -17,6 +17,7 @@ from duly.targets.rabbitmq import RabbitTarget
 from duly.targets.registering import make_target
 from duly.targets.target import Confirmed, Refused, TryAgain
 from duly.testing.contract.target import Received, TestTarget, TestTargetAway, message, until_confirmed
+from tests.acceptance.rules import rule
 from tests.broker_servers import RabbitServer
 from tests.store.postgres.proxy import Fault, proxy_before
 from tests.targets.consuming import MakeSource, TestConsumer
@@ -202,6 +203,7 @@ async def test_a_blocked_broker_is_waited_for(
     assert {one.id for one in await place.received()} == {message(1).id, message(2).id}
 
 
+@rule("S4.40")
 @pytest.mark.timeout(600)  # RabbitMQ starts twice
 async def test_a_broker_that_is_killed_loses_nothing_that_it_confirmed(place: RabbitPlace, rabbitmq: RabbitServer):
     """B01: SIGKILL in the middle of many batches."""

@@ -15,6 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from duly import Every
 from duly.store.methods import reading
 from duly.store.statements import Query, query
+from tests.acceptance.rules import rule
 from tests.telemetry.provoking import TROUBLES, Provoked, Stage, value_of
 
 ROOT = Path(__file__).parents[2]
@@ -70,6 +71,7 @@ def ask(promtool: str, *words: str, about: str = "") -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
+@rule("S3.5", "S3.67", "S3.68", "S3.69", "S3.70", "S3.71", "S3.72", "S3.73", "S3.74", "K3")
 @pytest.mark.parametrize("trouble", TROUBLES, ids=lambda trouble: trouble.__name__)
 async def test_a_trouble_raises_its_alert(
     promtool: str,
@@ -102,16 +104,17 @@ async def test_a_calm_day_raises_none(promtool: str, tmp_path: Path) -> None:
     judge(promtool, tmp_path, calm, [firing(minute, None, times=0) for minute in (5, 15, 25, 35)])
 
 
+@rule("K3")
 def test_every_alert_has_its_trouble() -> None:
     provoked = {name for signs in TROUBLES.values() for name in signs.alerts} | {"DulyAbsent"}
     assert provoked == ALERTS.keys()
 
 
 def test_every_alert_says_what_to_do() -> None:
-    for name, rule in ALERTS.items():
-        assert rule["labels"]["severity"] in ("critical", "warning", "info"), name
-        assert rule["annotations"]["summary"], name
-        assert rule["annotations"]["description"].endswith("."), name
+    for name, alert in ALERTS.items():
+        assert alert["labels"]["severity"] in ("critical", "warning", "info"), name
+        assert alert["annotations"]["summary"], name
+        assert alert["annotations"]["description"].endswith("."), name
 
 
 def test_promtool_finds_nothing_to_say(promtool: str) -> None:
@@ -119,6 +122,7 @@ def test_promtool_finds_nothing_to_say(promtool: str) -> None:
     assert code == 0, words
 
 
+@rule("S3.75")
 async def test_promtool_likes_the_metrics(promtool: str) -> None:
     stage = Stage()
 

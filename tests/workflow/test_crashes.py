@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from duly.app.stores import own_transaction
+from tests.acceptance.rules import rule
 from tests.processes.conftest import own_place
 
 pytestmark = pytest.mark.processes
@@ -35,6 +36,7 @@ def run_until(place: str, workflow: str, url: str, diary: Path) -> "subprocess.C
     return done
 
 
+@rule("S0.36", "S0d.15", "S0d.16", "S0d.57", "S0d.65", "H1", "H2", "I2")
 @pytest.mark.timeout(180, func_only=True)
 def test_h1_h2_i2_killed_anywhere_what_was_recorded_is_not_done_again(
     url: str, tmp_path: Path, own_place: None
@@ -58,6 +60,7 @@ def test_h1_h2_i2_killed_anywhere_what_was_recorded_is_not_done_again(
     ]
 
 
+@rule("I5")
 @pytest.mark.timeout(180, func_only=True)
 def test_i5_killed_in_the_middle_of_a_cancel_it_is_undone_by_another_and_nothing_twice(
     url: str, tmp_path: Path, own_place: None
@@ -72,6 +75,7 @@ def test_i5_killed_in_the_middle_of_a_cancel_it_is_undone_by_another_and_nothing
     ]  # fmt: skip
 
 
+@rule("S0d.29", "H14")
 @pytest.mark.timeout(180, func_only=True)
 def test_h14_a_step_s_writes_and_its_record_are_one_commit(url: str, tmp_path: Path, own_place: None) -> None:
     for place in ("inside pay", "after pay"):

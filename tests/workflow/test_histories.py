@@ -9,6 +9,7 @@ import pytest
 from duly import NonDeterminismError
 from duly.testing import assert_replayable
 from duly.workflow.definition import make_workflow
+from tests.acceptance.rules import rule
 from tests.workflow.kept import HISTORIES, everything
 
 FILES = sorted(HISTORIES.glob("*.json"))
@@ -18,6 +19,7 @@ def test_there_is_a_history() -> None:
     assert FILES
 
 
+@rule("S0.33", "S0d.37", "H15")
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.stem))
 def test_h15_a_recorded_run_replays_on_today_s_code(file: Path) -> None:
     assert_replayable(everything, file)

@@ -12,6 +12,7 @@ from duly import Duly, Retry, RunStatus, Settings, WorkflowContext
 from duly.core.steps import StepKind
 from duly.testing import ManualClock, Watched
 from duly.testing.travelling import travel_settings
+from tests.acceptance.rules import rule
 
 START = "2026-03-25T00:00:00Z"
 WEEK = 7 * 86_400_000
@@ -49,6 +50,7 @@ async def looked_at(app: Duly, run: duly.Run) -> duly.Run:
     return found
 
 
+@rule("H8")
 async def test_h8_a_sleep_of_seven_days_survives_restarts_and_wakes_at_its_instant(
     url: str, clock: ManualClock
 ) -> None:
@@ -87,6 +89,7 @@ async def test_h8_a_sleep_of_seven_days_survives_restarts_and_wakes_at_its_insta
     assert woke == [began + WEEK], "once, at the instant that was fixed when it fell asleep"
 
 
+@rule("H8")
 async def test_h8_one_that_is_late_wakes_at_once_and_says_when_it_should_have(url: str, clock: ManualClock) -> None:
     def declare(app: Duly) -> None:
         @app.workflow("week")
@@ -129,6 +132,7 @@ async def test_h9_one_that_took_a_message_before_a_restart_waits_again_without_b
         assert (await looked_at(app, run)).result == 7
 
 
+@rule("S0.33", "H7")
 async def test_h7_now_random_and_uuid_are_the_same_after_a_restart(url: str, clock: ManualClock) -> None:
     told: list[list[Any]] = []
 
@@ -157,6 +161,7 @@ async def test_h7_now_random_and_uuid_are_the_same_after_a_restart(url: str, clo
     assert len({str(value) for value in first + second}) == 6, "and nothing is drawn twice"
 
 
+@rule("H10")
 @pytest.mark.parametrize("after_ms", [-1, 0, 1])
 async def test_h10_a_signal_beside_the_deadline_has_one_outcome_and_is_not_lost(
     url: str, clock: ManualClock, after_ms: int
@@ -193,6 +198,7 @@ async def test_h10_a_signal_beside_the_deadline_has_one_outcome_and_is_not_lost(
     assert [status for _, status, _, _ in decided] == ["done" if one == "came" else "failed" for one in said]
 
 
+@rule("H11")
 async def test_h11_a_parent_waits_for_days_without_compute_and_gets_its_child_s_output(
     url: str, clock: ManualClock
 ) -> None:
@@ -217,6 +223,7 @@ async def test_h11_a_parent_waits_for_days_without_compute_and_gets_its_child_s_
         assert (end.status, end.result, end.attempt) == (RunStatus.COMPLETED, 8, 1)
 
 
+@rule("H12")
 async def test_h12_a_replay_of_a_fan_out_starts_nobody_twice(url: str, clock: ManualClock) -> None:
     began: list[int] = []
 
@@ -246,6 +253,7 @@ async def test_h12_a_replay_of_a_fan_out_starts_nobody_twice(url: str, clock: Ma
     assert (len(parts), sorted(began)) == (3, [1, 2, 3])
 
 
+@rule("H11")
 async def test_h11_a_child_that_nobody_knows_fails_the_parent_instead_of_hanging(url: str, clock: ManualClock) -> None:
     def declare(app: Duly) -> None:
         @app.workflow("known")
@@ -276,6 +284,7 @@ async def test_h11_a_child_that_nobody_knows_fails_the_parent_instead_of_hanging
         assert (await app.runs.list(workflow="nobody")).items == [], "no run waits for somebody who knows it"
 
 
+@rule("E12")
 async def test_e12_a_step_that_is_done_elsewhere_for_long_costs_its_run_no_attempt(
     url: str, clock: ManualClock
 ) -> None:
@@ -305,6 +314,7 @@ async def test_e12_a_step_that_is_done_elsewhere_for_long_costs_its_run_no_attem
         assert [one.outcome for one in await app.runs.attempts(run.id)] == ["completed"]
 
 
+@rule("I8")
 async def test_i8_two_that_find_the_same_time_over_end_the_whole_tree_once(url: str, clock: ManualClock) -> None:
     def declare(app: Duly) -> None:
         @app.workflow("leaf")
@@ -339,6 +349,7 @@ async def test_i8_two_that_find_the_same_time_over_end_the_whole_tree_once(url: 
         ], "no timer brings anything back"
 
 
+@rule("H11")
 async def test_h11_a_redrive_asks_again_once_somebody_knows_the_child(url: str, clock: ManualClock) -> None:
     def parent_only(app: Duly) -> None:
         @app.workflow("parent")
@@ -363,6 +374,7 @@ async def test_h11_a_redrive_asks_again_once_somebody_knows_the_child(url: str, 
         assert (end.status, end.result) == (RunStatus.COMPLETED, 5)
 
 
+@rule("S0d.54")
 async def test_s0d_54_the_next_try_of_a_step_survives_a_restart_and_comes_at_its_instant(
     url: str, clock: ManualClock
 ) -> None:
@@ -395,6 +407,7 @@ async def test_s0d_54_the_next_try_of_a_step_survives_a_restart_and_comes_at_its
     assert tried == [began, began + 3_600_000, began + 7_200_000]
 
 
+@rule("S0d.41")
 async def test_s0d_41_a_signal_starts_its_run_and_both_are_one_commit(url: str, clock: ManualClock) -> None:
     def declare(app: Duly) -> None:
         @app.workflow("cart")
@@ -414,6 +427,7 @@ async def test_s0d_41_a_signal_starts_its_run_and_both_are_one_commit(url: str, 
         assert await app.runs.get("cart-8") is None
 
 
+@rule("H13")
 @pytest.mark.parametrize("compensate", [False, True])
 async def test_h13_a_cancel_of_the_first_id_reaches_what_the_run_has_gone_on_as(
     url: str, clock: ManualClock, compensate: bool
@@ -483,6 +497,7 @@ async def test_h13_a_cancel_that_undoes_follows_a_run_that_goes_on_at_that_momen
         assert (await looked_at(app, cancelled)).status is RunStatus.CANCELLED
 
 
+@rule("S0d.63")
 async def test_f7_a_fan_out_that_failed_fast_fails_again_when_redriven_and_does_not_hang(
     url: str, clock: ManualClock
 ) -> None:

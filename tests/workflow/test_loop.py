@@ -7,6 +7,7 @@ import pytest
 from duly.core.errors import NonDeterminismError
 from duly.workflow.loop import BodyLoop
 from duly.workflow.runner import outside
+from tests.acceptance.rules import rule
 
 
 def drained(loop: BodyLoop) -> None:
@@ -35,6 +36,7 @@ async def test_callbacks_run_in_the_order_they_were_asked_for_and_the_outer_loop
     assert asyncio.get_running_loop() is here
 
 
+@rule("S0.32", "S0d.36")
 @pytest.mark.parametrize(
     "forbidden",
     [

@@ -8,10 +8,12 @@ import pytest
 import duly
 from duly import Duly, DulyError, RunStatus, WorkflowContext
 from duly.core.marks import Compare, Marks, Wanted, make_marks, parse_attributes, wanted_attributes, write_attributes
+from tests.acceptance.rules import rule
 from tests.app.conftest import until
 from tests.workflow.test_workflows import ended, suspended
 
 
+@rule("S0d.13", "S0d.25")
 async def test_runs_are_found_by_tags_and_attributes_of_the_start_of_the_code_and_of_the_body(app: Duly) -> None:
     @app.workflow("order", run_tags=["sales"])
     async def order(ctx: WorkflowContext, input: int) -> int:
@@ -83,6 +85,7 @@ def test_conditions_are_read_from_a_text() -> None:
             parse_attributes(bad)
 
 
+@rule("S0d.61")
 async def test_s0_61_of_a_singleton_key_one_workflow_is_open_the_next_goes_after_it_and_too_many_are_refused(
     app: Duly,
 ) -> None:
@@ -106,6 +109,7 @@ async def test_s0_61_of_a_singleton_key_one_workflow_is_open_the_next_goes_after
         assert order == [1, 2]
 
 
+@rule("S0d.63", "F7")
 async def test_f7_a_redriven_parent_takes_its_failed_children_along_and_not_what_was_done(app: Duly) -> None:
     luck: list[int] = []
     done: list[int] = []
@@ -135,6 +139,7 @@ async def test_f7_a_redriven_parent_takes_its_failed_children_along_and_not_what
     assert sorted(done) == [2, 3]
 
 
+@rule("S0d.64")
 async def test_f9_a_dead_workflow_with_another_input_is_a_new_linked_run_on_its_version(app: Duly) -> None:
     @app.workflow("picky", version="7")
     async def picky(ctx: WorkflowContext, input: int) -> int:

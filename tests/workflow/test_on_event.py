@@ -10,6 +10,7 @@ from duly import Duly, OnEvent, Published, RunStatus, WorkflowContext
 from duly.core.errors import ConfigurationError, ValidationFailed
 from duly.core.on_event import EventHandler, add_event, begin_gathering
 from duly.testing import ManualClock
+from tests.acceptance.rules import rule
 from tests.app.conftest import PATIENCE, until
 from tests.workflow.test_workflows import suspended
 
@@ -21,6 +22,7 @@ def made(app: Duly, done: list[Any], name: str, on_event: Any) -> None:
         return input
 
 
+@rule("S0d.47", "G2")
 async def test_g2_the_same_event_id_twice_is_one_run_per_subscriber(app: Duly) -> None:
     done: list[Any] = []
     made(app, done, "ship", "paid")
@@ -51,6 +53,7 @@ async def test_g2_the_same_event_id_twice_is_one_run_per_subscriber(app: Duly) -
         assert (await app.runs.wait(waits.id, timeout=PATIENCE)).result == [{"order": 7}, {"order": 8}]
 
 
+@rule("S0d.48")
 async def test_a_quiet_time_starts_one_run_with_the_newest_payload(duly_app: Duly, duly_clock: ManualClock) -> None:
     done: list[Any] = []
     made(duly_app, done, "index", OnEvent("edited", debounce="10s"))
@@ -85,6 +88,7 @@ async def test_events_that_never_end_do_not_keep_a_run_for_longer_than_it_says(
         assert (await app.runs.wait(run)).result == 3
 
 
+@rule("S0d.48")
 async def test_many_events_start_one_run_when_they_are_enough_or_have_waited(
     duly_app: Duly, duly_clock: ManualClock
 ) -> None:
@@ -134,6 +138,7 @@ def lambda_body() -> Any:
     return body
 
 
+@rule("S0d.48")
 @pytest.mark.parametrize(
     ("words", "said"),
     [

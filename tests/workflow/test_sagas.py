@@ -8,10 +8,12 @@ import pytest
 import duly
 from duly import Duly, DulyError, Retry, RunStatus, WorkflowContext
 from duly.core.steps import StepKind, StepStatus
+from tests.acceptance.rules import rule
 from tests.app.conftest import until
 from tests.workflow.test_workflows import ended, suspended
 
 
+@rule("S0d.58", "I5")
 async def test_i5_a_run_is_cancelling_until_all_is_undone_and_a_failing_undo_is_shown(app: Duly) -> None:
     may_go = asyncio.Event()
     undone: list[str] = []
@@ -50,6 +52,7 @@ async def test_i5_a_run_is_cancelling_until_all_is_undone_and_a_failing_undo_is_
     assert undone == ["FLIGHT"]
 
 
+@rule("I5")
 async def test_i5_a_cancel_that_comes_while_the_last_step_is_done_still_undoes(app: Duly) -> None:
     begun, may_go = asyncio.Event(), asyncio.Event()
     undone: list[Any] = []
@@ -102,6 +105,7 @@ async def test_an_undo_that_waits_for_its_next_try_holds_no_worker_and_the_run_i
         assert (await app.runs.cancel(run.id)).status is RunStatus.CANCELLED  # a plain one does not wait for it
 
 
+@rule("J5")
 async def test_j5_an_undo_does_not_wait_behind_the_queue_that_failed(app: Duly) -> None:
     undone: list[int] = []
 
@@ -124,6 +128,7 @@ async def test_j5_an_undo_does_not_wait_behind_the_queue_that_failed(app: Duly) 
     assert (undone, bank.paused) == ([5], True)
 
 
+@rule("H13")
 async def test_h13_a_parent_hears_of_the_last_of_the_runs_that_its_child_went_on_as(app: Duly) -> None:
     @app.workflow("count")
     async def count(ctx: WorkflowContext, input: int) -> int:

@@ -11,6 +11,7 @@ import duly
 from duly import Duly, DulyError, Retry, RunStatus, WorkflowContext
 from duly.core.steps import StepKind, StepStatus
 from duly.testing import ManualClock
+from tests.acceptance.rules import rule
 from tests.app.conftest import PATIENCE, MakeApp, until
 from tests.workflow.test_long_waits import living, looked_at
 
@@ -19,6 +20,7 @@ async def ended(app: Duly, run: duly.Run, within: float = PATIENCE) -> duly.Run:
     return await app.runs.wait(run.id, timeout=within)
 
 
+@rule("S0.29", "S0d.10", "S0d.11", "S0d.20")
 async def test_s0_a_step_s_result_is_recorded_and_used_and_the_return_value_is_the_output(app: Duly) -> None:
     calls: list[str] = []
 
@@ -47,6 +49,7 @@ async def test_s0_a_step_s_result_is_recorded_and_used_and_the_return_value_is_t
     ]
 
 
+@rule("S0d.12")
 async def test_s0_start_is_idempotent_by_id_and_a_name_is_an_id(app: Duly) -> None:
     @app.workflow("one")
     async def one(ctx: WorkflowContext, input: Any) -> Any:
@@ -98,6 +101,7 @@ async def test_a_child_of_a_version_that_nobody_has_is_named_with_it(app: Duly) 
     assert "this app knows version 1" in (run.error_message or "")
 
 
+@rule("S0.1", "S0.3")
 async def test_a_schedule_starts_a_workflow_once_per_window(app: Duly) -> None:
     @app.workflow("nightly", every="1s")
     async def nightly(ctx: WorkflowContext, input: Any) -> str:
@@ -116,6 +120,7 @@ async def completed_twice(app: Duly) -> list[Any] | None:
     return page.items if len(page.items) >= 2 else None
 
 
+@rule("S0d.17", "H3")
 async def test_h3_parallel_steps_keep_their_positions_and_h8_a_sleep_survives_its_process(url: str) -> None:
     done: list[str] = []
     clock = ManualClock()
@@ -152,6 +157,7 @@ async def suspended(app: Duly, run_id: str) -> bool:
     return run is not None and run.status is RunStatus.SUSPENDED
 
 
+@rule("S0.32", "S0d.30", "H4")
 async def test_h4_a_changed_step_under_a_live_run_is_told_and_a_redrive_with_the_old_code_goes_on(
     make_app: MakeApp,
 ) -> None:
@@ -180,6 +186,7 @@ async def test_h4_a_changed_step_under_a_live_run_is_told_and_a_redrive_with_the
     assert (end.status, end.result) == (RunStatus.COMPLETED, "done")
 
 
+@rule("H4")
 @pytest.mark.parametrize("end", ["returns", "raises"])
 async def test_h4_a_wait_that_was_taken_out_of_the_code_is_told_and_nothing_is_undone(
     make_app: MakeApp, end: str
@@ -212,6 +219,7 @@ async def test_h4_a_wait_that_was_taken_out_of_the_code_is_told_and_nothing_is_u
     assert undone == []
 
 
+@rule("S0.28", "S0.31", "S0d.32", "S0d.33", "S0d.34", "H5")
 async def test_h5_a_run_ends_on_its_version_and_one_that_nobody_has_waits(make_app: MakeApp) -> None:
     def declare(app: Duly, *versions: str) -> Duly:
         for version in versions:
@@ -245,6 +253,7 @@ async def test_h5_a_run_ends_on_its_version_and_one_that_nobody_has_waits(make_a
         assert (await ended(app, both)).result == "9"
 
 
+@rule("S0.34", "S0d.35", "H6")
 async def test_h6_patched_gives_old_runs_the_old_branch_and_new_ones_the_new(make_app: MakeApp) -> None:
     def old(app: Duly) -> Duly:
         @app.workflow("p")
@@ -299,6 +308,7 @@ async def test_h6_a_patch_that_is_deprecated_fits_runs_that_have_its_marker_and_
         assert [(await ended(app, run)).result for run in (begun, fresh)] == ["new", "new"]
 
 
+@rule("S0d.40", "H9")
 async def test_h9_signals_are_kept_in_order_and_given_once_each(app: Duly) -> None:
     @app.workflow("s")
     async def s(ctx: WorkflowContext) -> list[Any]:
@@ -316,6 +326,7 @@ async def test_h9_signals_are_kept_in_order_and_given_once_each(app: Duly) -> No
             await app.workflows.signal(run.id, "n", 4)
 
 
+@rule("S0d.39", "H10")
 async def test_h10_a_wait_that_is_over_takes_its_branch(app: Duly) -> None:
     @app.workflow("t")
     async def t(ctx: WorkflowContext) -> str:
@@ -329,6 +340,7 @@ async def test_h10_a_wait_that_is_over_takes_its_branch(app: Duly) -> None:
         assert (await ended(app, await app.workflows.start("t"))).result == "gave up"
 
 
+@rule("H11")
 async def test_h11_a_parent_waits_for_its_child_and_hears_of_its_failure(app: Duly) -> None:
     @app.workflow("child")
     async def child(ctx: WorkflowContext, input: int) -> int:
@@ -349,6 +361,7 @@ async def test_h11_a_parent_waits_for_its_child_and_hears_of_its_failure(app: Du
         assert (await ended(app, await app.workflows.start("parent"))).result == [8, "ValueError: negative"]
 
 
+@rule("S0d.44", "H12")
 async def test_h12_a_fan_out_answers_in_order_and_tells_all_failures(app: Duly) -> None:
     @app.workflow("half")
     async def half(ctx: WorkflowContext, input: int) -> int:
@@ -371,6 +384,7 @@ async def test_h12_a_fan_out_answers_in_order_and_tells_all_failures(app: Duly) 
     assert end.result == [[1, 2, 3], [], [[0, "ValueError: 1 is odd"], [2, "ValueError: 3 is odd"]]]
 
 
+@rule("S0d.23", "H13")
 async def test_h13_continue_as_new_starts_with_a_clean_record(app: Duly) -> None:
     @app.workflow("loop")
     async def loop(ctx: WorkflowContext, input: int) -> int:
@@ -387,6 +401,7 @@ async def test_h13_continue_as_new_starts_with_a_clean_record(app: Duly) -> None
         assert [step.name for step in await app.workflows.steps(last.id)] == ["1", "work"]
 
 
+@rule("S0.35", "S0d.18", "S0d.21", "S0d.24", "S0d.53", "S0d.54")
 async def test_a_step_is_tried_again_and_its_last_error_is_raised_in_the_body(app: Duly) -> None:
     tries: list[str] = []
 
@@ -421,6 +436,7 @@ async def test_a_step_is_tried_again_and_its_last_error_is_raised_in_the_body(ap
     assert steps[1].log == '[["info","try 3"]]'
 
 
+@rule("S0.36", "S0d.57", "I1", "I3", "I4")
 async def test_i1_i3_undos_run_in_reverse_and_a_failing_one_hides_nothing(app: Duly) -> None:
     undone: list[tuple[str, str]] = []
 
@@ -485,6 +501,7 @@ async def all_suspended(app: Duly, ids: list[str]) -> bool:
     return all([await suspended(app, id) for id in ids])
 
 
+@rule("S0d.50")
 async def test_tasks_are_ended_from_outside_once(app: Duly) -> None:
     tokens: list[str] = []
 
@@ -509,6 +526,7 @@ async def test_tasks_are_ended_from_outside_once(app: Duly) -> None:
             await app.workflows.complete_task("nonsense", 1)
 
 
+@rule("S0d.47")
 async def test_an_event_reaches_all_who_wait(app: Duly) -> None:
     @app.workflow("listener")
     async def listener(ctx: WorkflowContext) -> Any:
@@ -522,6 +540,7 @@ async def test_an_event_reaches_all_who_wait(app: Duly) -> None:
         assert (await app.workflows.publish("door", "late")).told == 0
 
 
+@rule("S0d.19")
 async def test_a_bound_job_is_a_step_also_in_a_queue_of_its_own(app: Duly) -> None:
     @app.job("double")
     async def double(n: int) -> int:
@@ -538,6 +557,7 @@ async def test_a_bound_job_is_a_step_also_in_a_queue_of_its_own(app: Duly) -> No
         assert (queued.queue, queued.kind) == ("slow", "child")
 
 
+@rule("S0.33", "S0d.31", "S0d.42", "H7", "H16")
 async def test_values_are_made_once_and_shown_values_can_be_asked_for(make_app: MakeApp) -> None:
     made: list[int] = []
 
@@ -585,6 +605,7 @@ async def test_a_sleep_until_an_instant_that_is_past_goes_on_at_once(app: Duly) 
         assert (await ended(app, await app.workflows.start("late"))).result == "on"
 
 
+@rule("S0d.44", "H12")
 async def test_h12_fail_fast_cancels_the_siblings(app: Duly) -> None:
     @app.workflow("part")
     async def part(ctx: WorkflowContext, input: int) -> int:
@@ -608,6 +629,7 @@ async def test_h12_fail_fast_cancels_the_siblings(app: Duly) -> None:
     assert sorted(ends) == ["cancelled", "cancelled", "failed"]
 
 
+@rule("I4")
 async def test_i5_a_cancel_may_undo_first_and_i4_a_plain_one_undoes_nothing(make_app: MakeApp) -> None:
     undone: list[str] = []
 
@@ -640,6 +662,7 @@ async def test_i5_a_cancel_may_undo_first_and_i4_a_plain_one_undoes_nothing(make
         assert (await app.workflows.cancel(soft.id, compensate=True)).status is RunStatus.CANCELLED
 
 
+@rule("S0d.28", "I8")
 async def test_i8_a_workflow_that_takes_too_long_ends_with_all_below_it(app: Duly) -> None:
     @app.workflow("below")
     async def below(ctx: WorkflowContext) -> None:

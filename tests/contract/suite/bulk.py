@@ -11,6 +11,7 @@ from duly.core.timing import Every
 from duly.store.orders import CancelOrder, DeleteOrder, NewOperation, Order, PauseOrder, ResumeOrder
 from duly.store.protocol import Store
 from duly.store.values import ScheduleFilter
+from tests.acceptance.rules import rule
 from tests.contract.suite.access import Access
 from tests.contract.suite.trial import Trial
 
@@ -134,6 +135,7 @@ class TestBulk:
         await carry_out(trial, ResumeOrder(where=TAGGED, catch_up=True))
         assert (await trial.fire()).runs == 1
 
+    @rule("I9")
     async def test_a_cancel_ends_what_waits_and_gives_what_runs_no_further_attempt(self, trial: Trial) -> None:
         puts = [await trial.put(f"etl{n}", tags=("etl",), overlap=Overlap.QUEUE) for n in range(3)]
         trial.clock.move(minutes=1)

@@ -9,6 +9,7 @@ import pytest
 
 from duly.core.policy import CatchUp, Missed, Overlap
 from duly.core.timing import Cron, Once
+from tests.acceptance.rules import rule
 from tests.contract.suite.access import Access
 from tests.contract.suite.trial import Trial
 
@@ -20,6 +21,7 @@ def minutes_of(windows: list[object]) -> list[int]:
 
 
 class TestCatchingUp:
+    @rule("S3.57")
     async def test_latest_fires_the_newest_missed_window_only(self, trial: Trial) -> None:
         put = await trial.put(timing=EVERY_MINUTE)
         trial.clock.move(minutes=10, seconds=30)
@@ -30,6 +32,7 @@ class TestCatchingUp:
         assert (skipped.status, skipped.reason, skipped.window_count) == ("skipped", "missed", 9)
         assert minutes_of([skipped.since, skipped.window_at]) == [1, 9]
 
+    @rule("S1.21")
     async def test_skip_fires_nothing_of_the_past_and_goes_on(self, trial: Trial) -> None:
         put = await trial.put(timing=EVERY_MINUTE, catch_up=CatchUp(Missed.SKIP))
         trial.clock.move(minutes=10, seconds=30)
@@ -40,6 +43,7 @@ class TestCatchingUp:
         trial.clock.move(seconds=30)
         assert (await trial.fire()).runs == 1
 
+    @rule("S1.22")
     async def test_all_fires_every_missed_window_oldest_first_one_after_another(self, trial: Trial) -> None:
         put = await trial.put(timing=EVERY_MINUTE, catch_up=CatchUp(Missed.ALL))
         trial.clock.move(minutes=10, seconds=30)
@@ -109,6 +113,7 @@ class TestCatchingUp:
         assert minutes_of(ran) == [2, 3, 4]
         assert await trial.statuses(put) == ["cancelled"] + ["completed"] * 3
 
+    @rule("C2")
     async def test_all_fires_no_more_than_the_newest_max_runs(self, trial: Trial) -> None:
         put = await trial.put(timing=EVERY_MINUTE, catch_up=CatchUp(Missed.ALL, max_runs=4))
         trial.clock.move(minutes=59, seconds=30)
@@ -124,6 +129,7 @@ class TestCatchingUp:
         assert [(await trial.fire()).runs for _ in range(3)] == [50, 20, 0]
         assert len(await trial.runs(put)) == 70
 
+    @rule("S3.54", "C5")
     async def test_a_window_that_is_too_late_is_written_down_and_not_fired(self, trial: Trial) -> None:
         put = await trial.put(timing=Cron("0 2 * * *"), catch_up=CatchUp(max_lateness=timedelta(hours=24)))
         trial.clock.move_to("2026-01-07T01:00:00Z")
@@ -137,6 +143,7 @@ class TestCatchingUp:
         trial.clock.move(minutes=1, milliseconds=9999)
         assert (await trial.fire()).runs == 1
 
+    @rule("C6")
     async def test_a_new_schedule_waits_for_its_next_window(self, trial: Trial) -> None:
         trial.clock.move(hours=5)
         put = await trial.put(timing=Cron("0 2 * * *"))
@@ -146,6 +153,7 @@ class TestCatchingUp:
         assert (await trial.fire()).runs == 1
         assert len(await trial.runs(put)) == 1
 
+    @rule("C7")
     async def test_a_one_shot_due_during_the_outage_fires_once_afterwards(self, trial: Trial) -> None:
         put = await trial.put("soon", Once("2026-01-05T06:00:00Z"))
         trial.clock.move(hours=12)
@@ -164,6 +172,7 @@ class TestCatchingUp:
         assert (await trial.fire()).runs == 10
         assert await trial.runs(quiet) == []
 
+    @rule("C4")
     @pytest.mark.parametrize("policy", [Missed.LATEST, Missed.SKIP, Missed.ALL])
     async def test_two_instances_that_recover_at_once_double_nothing(
         self, trial: Trial, access: Access, policy: Missed

@@ -6,12 +6,14 @@ from duly.core.run import Completed, RunStatus
 from duly.core.steps import Step, StepKind, StepStatus
 from duly.store.dead import DeadRef, Redrive
 from duly.store.journal import Child
+from tests.acceptance.rules import rule
 from tests.contract.suite.access import Access
 from tests.contract.suite.steps import FLOW, Flow, begin, step
 from tests.contract.suite.trial import Trial
 
 
 class TestChildren:
+    @rule("H13")
     async def test_h13_of_a_child_that_goes_on_as_another_run_the_last_end_is_heard(self, trial: Trial) -> None:
         flow = await begin(trial)
         await flow.record(children=[flow.child(4)])
@@ -37,6 +39,7 @@ class TestChildren:
         await trial.store.purge_history(finished_before=trial.clock.now() + 1, limit=10)
         assert (await access.dump())["children"] == []
 
+    @rule("H11")
     async def test_a_parent_hears_of_each_end_exactly_once(self, trial: Trial) -> None:
         flow = await begin(trial)
         await flow.record(children=[flow.child(1, "work"), flow.child(2, "work")])
@@ -55,6 +58,7 @@ class TestChildren:
         ]
         assert await flow.suspend(seen=1) == "pending"
 
+    @rule("S0d.55", "S0d.56")
     async def test_a_child_that_is_lost_for_good_is_heard_of(self, trial: Trial) -> None:
         flow = await begin(trial)
         request = trial.request("other", max_attempts=1)
@@ -67,6 +71,7 @@ class TestChildren:
         await trial.take_lost()
         assert [m.name for m in (await trial.store.read_journal(flow.id)).messages] == ["3"]
 
+    @rule("S0d.45")
     async def test_the_same_child_is_made_once(self, trial: Trial, access: Access) -> None:
         flow = await begin(trial)
         child = flow.child(1, "work")
@@ -85,6 +90,7 @@ class TestChildren:
         await flow.worker.complete(await flow.worker.claim_one())
         assert (await trial.run(flow.id)).status is RunStatus.SUSPENDED
 
+    @rule("S0d.46", "I7")
     async def test_i7_a_cancel_reaches_all_below_and_not_what_has_ended(self, trial: Trial) -> None:
         flow = await begin(trial)
         below = [flow.child(1), flow.child(2, "work", awaited=False), flow.child(3, "work")]
@@ -104,6 +110,7 @@ class TestChildren:
         assert (running.status.value, running.cancel_requested) == ("running", True)
         assert (await trial.run(below[2].request.id)).status.value == "completed"
 
+    @rule("I8")
     async def test_i8_a_cancel_of_runs_in_a_circle_ends(self, trial: Trial) -> None:
         """No body can ask for its own parent; should rows ever say so, whoever walks down still comes to an end."""
         flow = await begin(trial)
@@ -118,6 +125,7 @@ class TestChildren:
         statuses = [(await trial.run(id)).status.value for id in (flow.id, child.id)]
         assert statuses == ["cancelled"] * 2
 
+    @rule("I6")
     async def test_i6_nothing_brings_a_cancelled_run_back(self, trial: Trial) -> None:
         flow = await begin(trial)
         await flow.record(step(kind=StepKind.TASK), children=[flow.child(2, "work")])
@@ -139,6 +147,7 @@ class TestChildren:
         await flow.record(children=[child])
         assert (child.request.id, "ann") in (await access.dump())["owners"]
 
+    @rule("F7")
     async def test_f7_a_redriven_run_takes_the_child_along_whose_failure_killed_it(self, trial: Trial) -> None:
         flow = await begin(trial)
         child = await self._dies_of_its_child(flow)
@@ -150,6 +159,7 @@ class TestChildren:
         messages = (await trial.store.read_journal(flow.id)).messages
         assert [(m.name, m.body, m.error) for m in messages] == [("1", '"at last"', None)]
 
+    @rule("F7")
     async def test_f7_a_child_that_was_redriven_before_its_parent_is_heard_when_that_goes_again(
         self, trial: Trial
     ) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from duly.core.run import Completed, Snoozed
 from duly.core.timing import Once
+from tests.acceptance.rules import rule
 from tests.contract.suite.access import Access
 from tests.contract.suite.trial import Trial
 
@@ -36,6 +37,7 @@ class TestEnqueueing:
         assert first == second
         assert first.payload == 1
 
+    @rule("A6")
     async def test_racing_starts_with_one_id_make_one_run(self, trial: Trial, access: Access) -> None:
         stores = [trial.store, await access.another()]
         for n in range(5):
@@ -53,6 +55,7 @@ class TestEnqueueing:
 
 
 class TestClaiming:
+    @rule("S3.50")
     async def test_a_claim_carries_what_an_attempt_needs(self, trial: Trial) -> None:
         put = await trial.put("soon", Once("2026-01-05T00:00:10Z"), payload='{"n":1}', timeout_ms=5000, tenant="acme")
         trial.clock.move(seconds=11)
@@ -74,6 +77,7 @@ class TestClaiming:
         ids = [claim.id for batch in claims for claim in batch]
         assert len(ids) == len(set(ids)) == 20
 
+    @rule("E9")
     async def test_only_known_jobs_are_claimed(self, trial: Trial) -> None:
         await trial.enqueue("other")
         mine = await trial.enqueue("work")
@@ -159,6 +163,7 @@ class TestClaiming:
         dead = await trial.store.claim_runs(worker.session, jobs=["work"], limit=1)
         assert (dead.alive, dead.claims) == (False, [])
 
+    @rule("F10")
     @pytest.mark.parametrize("payload", ["0", "false", '""', "null", "{}", "[]", '{"a":[null,{"b":""}]}', '"é\\u0001"'])
     async def test_falsy_and_nested_payloads_and_results_survive(self, trial: Trial, payload: str) -> None:
         await trial.enqueue(payload=payload)

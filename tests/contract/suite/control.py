@@ -15,6 +15,7 @@ from duly.core.timing import Every
 from duly.store.orders import CancelOrder, NewOperation, PauseOrder, PurgeOrder, ResumeOrder, TriggerOrder
 from duly.store.seen import Minute, Outcomes
 from duly.store.values import Matching, ScheduleFilter
+from tests.acceptance.rules import rule
 from tests.contract.suite.access import Access
 from tests.contract.suite.bulk import carry_out, step
 from tests.contract.suite.trial import Trial
@@ -216,6 +217,7 @@ class TestLookingBack:
 
 
 class TestComing:
+    @rule("S4.43")
     async def test_what_fires_next_comes_first_page_by_page(self, trial: Trial) -> None:
         await trial.put("hourly", Every("1h"), owner="ann")
         await trial.put("quarterly", Every("15m"), tenant="acme", owner="ann", payload="[1]")

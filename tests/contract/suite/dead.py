@@ -13,6 +13,7 @@ from duly.core.dead import OnDead
 from duly.core.run import Completed, Failed, Lost, Run, RunStatus
 from duly.store.dead import DeadFilter, DeadRef, Done, Handled, Redrive
 from duly.store.values import RunFilter
+from tests.acceptance.rules import rule
 from tests.contract.suite.access import Access
 from tests.contract.suite.trial import PLAIN_RETRY, Trial
 
@@ -34,6 +35,7 @@ async def redrive(trial: Trial, run: Run, **words: Any) -> Handled:
 
 
 class TestDeadLetters:
+    @rule("S0.38")
     async def test_f6_a_dead_run_is_listed_until_it_is_acknowledged(self, trial: Trial) -> None:
         run = await die(trial, "boom")
         await die(trial, "other")
@@ -123,6 +125,7 @@ class TestDeadLetters:
         }
         assert len(await trial.store.group_dead(DeadFilter(), limit=2)) == 2
 
+    @rule("S3.4")
     async def test_the_attempts_at_a_run_are_told_in_order_with_their_errors(self, trial: Trial) -> None:
         run = await trial.enqueue(max_attempts=4)
         worker = await trial.worker(name="w1")
@@ -160,6 +163,7 @@ class TestDeadLetters:
 
 
 class TestRedriving:
+    @rule("F6")
     async def test_f6_a_redriven_run_is_the_same_run_with_a_fresh_budget_and_may_die_again(self, trial: Trial) -> None:
         run = await trial.enqueue(max_attempts=2, timeout_ms=5000, payload='{"n":1}', priority=3)
         worker = await trial.worker()
@@ -241,6 +245,7 @@ class TestRedriving:
         worker = await trial.worker()
         assert len(await worker.claim()) == 10
 
+    @rule("F9")
     @pytest.mark.parametrize("payload", FALSY)
     async def test_f9_a_redrive_with_another_payload_is_a_new_linked_run(self, trial: Trial, payload: str) -> None:
         old = await die(trial, payload='{"wrong":1}', timeout_ms=7000, queue="slow", max_attempts=1)
@@ -313,6 +318,7 @@ class TestOnDead:
         ]
         await trial.store.put_on_dead(sorted(handlers), on_dead)
 
+    @rule("S0d.62", "F8")
     async def test_f8_the_handler_of_a_death_is_started_once(self, trial: Trial) -> None:
         await self._tell(trial, work="tell")
         run = await trial.enqueue(max_attempts=2, payload='{"n":[1]}', tenant="acme")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from duly.store.values import LEADER, Lease, Term
 from duly.testing.clock import ManualClock
+from tests.acceptance.rules import rule
 from tests.contract.suite.trial import LEASE_MS, Trial
 
 
 class TestElecting:
+    @rule("S3.38")
     async def test_a_role_is_one_session_s_until_its_lease_runs_out(self, trial: Trial, clock: ManualClock) -> None:
         store, start = trial.store, clock.now()
         assert await store.read_lease(LEADER) is None

@@ -16,11 +16,13 @@ from duly.core.schedule import ScheduleStatus
 from duly.core.timing import Every, Jitter, Once
 from duly.store.values import RunFilter
 from duly.testing.clock import ManualClock
+from tests.acceptance.rules import rule
 from tests.contract.suite.access import Access
 from tests.contract.suite.trial import Trial
 
 
 class TestFiring:
+    @rule("S1.3", "S3.28", "S3.44", "S4.32")
     async def test_a_due_window_becomes_one_run_with_its_own_id(self, trial: Trial) -> None:
         put = await trial.put(queue="slow", priority=3, timeout_ms=5000)
         trial.clock.move(minutes=1, milliseconds=20)
@@ -56,6 +58,7 @@ class TestFiring:
         trial.clock.move(seconds=10)
         assert (await trial.fire()).runs == 1
 
+    @rule("S3.9", "S3.47", "A1")
     async def test_two_instances_that_tick_at_once_fire_a_window_once(self, trial: Trial, access: Access) -> None:
         stores = [trial.store, await access.another()]
         puts = [await trial.put(f"s{n}", overlap=Overlap.ALLOW) for n in range(5)]
@@ -67,6 +70,7 @@ class TestFiring:
         for put in puts:
             assert len(await trial.runs(put)) == 3
 
+    @rule("S3.3", "A13")
     async def test_instances_whose_clocks_differ_fire_each_window_once(self, trial: Trial, access: Access) -> None:
         skewed = [ManualClock(trial.clock.now() + ms) for ms in (-2000, 2000)]
         stores = [trial.store, *[await access.another(clock) for clock in skewed]]
@@ -82,6 +86,7 @@ class TestFiring:
         assert seconds == [seconds[0] + n for n in range(len(seconds))]
         assert len(seconds) >= 10
 
+    @rule("S3.46", "A9")
     async def test_a_window_whose_run_was_purged_is_not_fired_again(self, trial: Trial) -> None:
         put = await trial.put()
         trial.clock.move(minutes=1)
@@ -93,6 +98,7 @@ class TestFiring:
         assert (await trial.fire()).windows == 0
         assert await trial.runs(put) == []
 
+    @rule("A10")
     async def test_a_changed_interval_loses_and_doubles_no_window(self, trial: Trial) -> None:
         put = await trial.put(timing=Every(seconds=1), overlap=Overlap.ALLOW)
         expected: list[int] = []
@@ -108,6 +114,7 @@ class TestFiring:
         fired = [run.window_at for run in await trial.runs(put)]
         assert [round(window.timestamp()) - start // 1000 for window in fired if window] == expected
 
+    @rule("A12")
     async def test_a_schedule_resumed_under_a_lagging_clock_moves_on(self, trial: Trial) -> None:
         put = await trial.put(overlap=Overlap.ALLOW)
         for _ in range(3):
@@ -123,6 +130,7 @@ class TestFiring:
         windows = [run.window_at for run in await trial.runs(put)]
         assert [window.minute for window in windows if window] == [1, 2, 3, 4, 5, 6]
 
+    @rule("A7")
     async def test_a_broken_schedule_is_set_aside_and_the_others_fire(self, trial: Trial, access: Access) -> None:
         before = await trial.put("before")
         broken = await trial.put("broken")
@@ -220,6 +228,7 @@ class TestFiring:
         fired = await trial.store.fire_due(limit=10, rules=trial.rules, expected=(now, now))
         assert fired.runs == 1
 
+    @rule("S4.28", "A8")
     @pytest.mark.parametrize("verb", ["pause", "cancel", "delete"])
     async def test_a_schedule_that_another_instance_stopped_does_not_fire(
         self, trial: Trial, access: Access, verb: str
@@ -231,12 +240,14 @@ class TestFiring:
         assert (await trial.fire()).windows == 0
         assert set(await trial.statuses(put)) <= {"skipped"}
 
+    @rule("S3.42")
     async def test_a_limit_counts_windows_and_the_rest_stays_due(self, trial: Trial) -> None:
         puts = [await trial.put(f"s{n}") for n in range(5)]
         trial.clock.move(minutes=1)
         assert [((await trial.fire(limit=2)).runs) for _ in range(4)] == [2, 2, 1, 0]
         assert [len(await trial.runs(put)) for put in puts] == [1] * 5
 
+    @rule("S3.42")
     async def test_what_has_waited_longest_fires_first(self, trial: Trial) -> None:
         for second in (40, 10, 30, 20):
             await trial.put(f"s{second}", Once(f"2026-01-05T00:00:{second}Z"))
@@ -250,6 +261,7 @@ class TestFiring:
             seen |= {run.id for run in fired}
         assert order == ["s10", "s20", "s30", "s40"]
 
+    @rule("S3.42")
     async def test_a_full_batch_says_that_there_may_be_more(self, trial: Trial) -> None:
         for n in range(3):
             await trial.put(f"s{n}")
@@ -265,6 +277,7 @@ class TestFiring:
         await trial.fire(limit=2)
         assert len(await trial.runs(lonely)) == 1
 
+    @rule("S4.26")
     async def test_jitter_moves_the_fire_and_not_the_window(self, trial: Trial) -> None:
         put = await trial.put(jitter=Jitter(10_000, 20_000))
         window, fire_at = put.cursor.next_window_at, put.cursor.fire_at
@@ -294,6 +307,7 @@ class TestFiring:
         assert len(await trial.runs(put)) == 2
         assert (await trial.schedule(put)).status is ScheduleStatus.COMPLETED
 
+    @rule("S4.13")
     async def test_a_one_shot_fires_once(self, trial: Trial) -> None:
         put = await trial.put("soon", Once("2026-01-05T00:00:10Z"))
         trial.clock.move(hours=1)
@@ -301,6 +315,7 @@ class TestFiring:
         assert (await trial.fire()).windows == 0
         assert (await trial.schedule(put)).cursor.fire_at is None
 
+    @rule("S4.14", "C7")
     async def test_a_one_shot_in_the_past_fires_at_once_if_it_may(self, trial: Trial) -> None:
         put = await trial.put("late", Once("2026-01-01T00:00:00Z", on_past="fire"))
         fired = await trial.fire()

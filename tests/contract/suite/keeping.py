@@ -8,11 +8,13 @@ from duly.core.policy import Overlap
 from duly.core.run import Completed, Hold, RunStatus
 from duly.core.timing import Cron, Every, Once
 from duly.store.values import RunFilter
+from tests.acceptance.rules import rule
 from tests.contract.suite.access import Access
 from tests.contract.suite.trial import Trial
 
 
 class TestPurging:
+    @rule("K2")
     async def test_ended_runs_are_purged_oldest_first_with_their_attempts(self, trial: Trial, access: Access) -> None:
         worker = await trial.worker()
         ids = []
@@ -45,6 +47,7 @@ class TestPurging:
         assert await trial.store.purge_history(finished_before=ended_at + 1, limit=2) == 1
         assert await trial.runs(put) == []
 
+    @rule("K2")
     async def test_each_status_may_be_kept_for_its_own_time(self, trial: Trial) -> None:
         put = await trial.put(overlap=Overlap.SKIP)
         for _ in range(2):
@@ -86,6 +89,7 @@ class TestPurging:
         assert [await trial.store.get_run(id) is None for id in ids] == [True, True, True, False, False]
         assert (await trial.run(dead)).status == "failed"
 
+    @rule("K2")
     async def test_open_runs_are_never_purged(self, trial: Trial) -> None:
         waiting, running = await trial.enqueue("other"), await trial.enqueue()
         worker = await trial.worker()
@@ -129,6 +133,7 @@ class TestPurging:
 
 
 class TestUnknownJobs:
+    @rule("E9")
     async def test_a_run_nobody_knows_is_held_and_reported_until_somebody_does(self, trial: Trial) -> None:
         unknown = await trial.enqueue("new-job")
         known = await trial.enqueue("work")

@@ -8,11 +8,13 @@ from duly.core.run import Run, RunStatus
 from duly.core.schedule import Schedule, Target, TargetKind
 from duly.core.timing import Once
 from duly.store.values import LONG_RESULT, RunFilter, ScheduleFilter
+from tests.acceptance.rules import rule
 from tests.contract.suite.access import Access
 from tests.contract.suite.trial import Trial
 
 
 class TestListingSchedules:
+    @rule("S4.25")
     async def test_pages_follow_one_another_in_the_order_of_creation(self, trial: Trial) -> None:
         keys = [f"s{n}" for n in range(7)]
         for key in keys:
@@ -32,6 +34,7 @@ class TestListingSchedules:
         page = await trial.store.list_schedules(ScheduleFilter(), limit=2)
         assert page.next_cursor is None
 
+    @rule("K1")
     async def test_lists_leave_payloads_out_and_deleted_schedules_too(self, trial: Trial) -> None:
         await trial.put("kept", payload='{"secret":1}')
         await trial.delete(await trial.put("deleted"))

@@ -9,6 +9,7 @@ from duly.core.ids import named_run_id
 from duly.core.on_event import EventHandler, Published
 from duly.core.steps import StepKind
 from duly.store.publishing import NewEvent
+from tests.acceptance.rules import rule
 from tests.contract.suite.access import Access
 from tests.contract.suite.steps import Flow, step
 from tests.contract.suite.trial import Trial
@@ -28,6 +29,7 @@ async def publish(
 
 
 class TestOnEvent:
+    @rule("G2")
     async def test_g2_an_event_starts_one_run_of_each_handler_and_the_same_id_starts_none(
         self, trial: Trial, access: Access
     ) -> None:
@@ -146,6 +148,7 @@ class TestGathering:
         await publish(trial, "3")
         assert (await worker.claim_one()).payload == "[1,2]", "what is due takes nothing in, begun or not"
 
+    @rule("S0d.48")
     async def test_what_would_be_too_large_goes_and_the_next_begins(self, trial: Trial) -> None:
         await handle(trial, "workflow:sum", most=100, within_ms=5000)
         worker = await trial.worker("workflow:sum")

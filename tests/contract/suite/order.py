@@ -11,6 +11,7 @@ from duly.core.policy import Overlap
 from duly.core.rules.suspects import NO_ROOM, Room
 from duly.core.run import Released
 from duly.core.timing import Every
+from tests.acceptance.rules import rule
 from tests.contract.suite.queues import claimed_ids, fill, pause, set_up
 from tests.contract.suite.trial import Trial, Worker
 
@@ -121,6 +122,7 @@ class TestQueuesShare:
 
 
 class TestFairShares:
+    @rule("J3")
     async def test_a_noisy_tenant_does_not_keep_the_others_waiting(self, trial: Trial) -> None:
         """J3."""
         await set_up(trial, fair=True)
@@ -139,11 +141,13 @@ class TestFairShares:
         turns = [tenant for worker in (one, other, one, other) for tenant in await owners(worker, limit=2)]
         assert turns == ["a", "b", "c", "a", "b", "c", "a", "b"]
 
+    @rule("J3")
     async def test_within_a_key_the_oldest_goes_first(self, trial: Trial) -> None:
         await set_up(trial, fair=True)
         ids = await fill(trial, 3, tenant="a")
         assert await claimed_ids(await trial.worker()) == ids
 
+    @rule("J3")
     async def test_priority_comes_before_fairness(self, trial: Trial) -> None:
         await set_up(trial, fair=True)
         await fill(trial, 3, tenant="a")
@@ -219,6 +223,7 @@ class TestFairShares:
 
 
 class TestNewestFirst:
+    @rule("J3")
     async def test_what_came_last_goes_first(self, trial: Trial) -> None:
         await set_up(trial, newest_first=True)
         ids = await fill(trial, 4)

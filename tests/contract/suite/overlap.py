@@ -11,6 +11,7 @@ from duly.core.policy import CatchUp, Missed, Overlap, Retry
 from duly.core.run import Completed, Failed, Hold, Outcome
 from duly.core.schedule import Schedule
 from duly.core.timing import Every, Once
+from tests.acceptance.rules import rule
 from tests.contract.suite.trial import Trial
 
 
@@ -26,6 +27,7 @@ async def holds(trial: Trial, put: Schedule) -> list[int]:
 
 
 class TestOverlap:
+    @rule("S3.30", "S3.43", "S3.58", "D1")
     async def test_skip_writes_down_every_window_inside_a_run(self, trial: Trial) -> None:
         put = await trial.put(overlap=Overlap.SKIP)
         await tick(trial)
@@ -39,11 +41,13 @@ class TestOverlap:
         assert [run.status.value for run in runs] == ["completed", "skipped", "skipped", "pending"]
         assert [run.reason for run in runs] == [None, "overlap", "overlap", None]
 
+    @rule("D2")
     async def test_a_run_that_waits_for_a_worker_counts_as_running(self, trial: Trial) -> None:
         put = await trial.put(overlap=Overlap.SKIP)
         await tick(trial, 2)
         assert await trial.statuses(put) == ["pending", "skipped"]
 
+    @rule("S4.34", "D2")
     async def test_a_run_that_waits_for_its_retry_counts_as_running(self, trial: Trial) -> None:
         put = await trial.put(overlap=Overlap.SKIP)
         await tick(trial)
@@ -52,6 +56,7 @@ class TestOverlap:
         await tick(trial)
         assert await trial.statuses(put) == ["pending", "skipped"]
 
+    @rule("S3.59", "D3")
     async def test_queue_holds_as_many_as_it_may_and_lets_them_go_in_order(self, trial: Trial) -> None:
         put = await trial.put(overlap=Overlap.QUEUE, max_queued=2)
         await tick(trial, 4)
@@ -151,6 +156,7 @@ class TestOverlap:
             ("pending", None, Hold.NONE),
         ]
 
+    @rule("S3.60", "D4")
     async def test_cancel_previous_stops_a_running_run_and_refuses_its_late_success(self, trial: Trial) -> None:
         put = await trial.put(overlap=Overlap.CANCEL_PREVIOUS)
         await tick(trial)
@@ -194,6 +200,7 @@ class TestOverlap:
         await tick(trial, 3)
         assert len(await (await trial.worker()).claim()) == 3
 
+    @rule("D5")
     async def test_allow_up_to_a_number_holds_the_others(self, trial: Trial) -> None:
         put = await trial.put(overlap=Overlap.ALLOW, max_concurrent=2, max_queued=2)
         await tick(trial, 4)
@@ -286,6 +293,7 @@ class TestTriggering:
         await trial.store.settle([worker.ending(c, o) for c, o in zip(claims, outcomes, strict=True)])
         assert (await trial.schedule(put)).status == "failed"
 
+    @rule("D6")
     async def test_a_trigger_makes_a_run_and_does_not_move_the_schedule(self, trial: Trial) -> None:
         put = await trial.put(payload='{"n":1}')
         triggered = await trial.trigger(put)
@@ -305,6 +313,7 @@ class TestTriggering:
         put = await trial.put(paused_at=1)
         assert (await trial.trigger(put)).created
 
+    @rule("D6")
     async def test_a_trigger_beside_an_open_run_is_refused_unless_forced(self, trial: Trial) -> None:
         put = await trial.put(overlap=Overlap.SKIP)
         await tick(trial)

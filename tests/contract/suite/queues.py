@@ -11,6 +11,7 @@ from duly.core.queue import Queue, QueueState
 from duly.core.rules.suspects import Room
 from duly.core.run import Completed, Failed, Snoozed
 from duly.core.timing import Every
+from tests.acceptance.rules import rule
 from tests.contract.suite.access import Access
 from tests.contract.suite.trial import Trial, Worker
 
@@ -44,6 +45,7 @@ async def claimed_ids(worker: Worker, limit: int = 100) -> list[str]:
 
 
 class TestConcurrencyLimits:
+    @rule("S0.37", "S0d.59")
     async def test_no_more_runs_are_claimed_than_a_queue_allows(self, trial: Trial) -> None:
         await set_up(trial, max_running=3)
         ids = await fill(trial, 5)
@@ -54,6 +56,7 @@ class TestConcurrencyLimits:
         await worker.complete(claims[1])
         assert await claimed_ids(worker) == ids[3:4]
 
+    @rule("J1")
     async def test_the_limit_is_one_for_all_sessions(self, trial: Trial, access: Access) -> None:
         await set_up(trial, max_running=3)
         await fill(trial, 20)
@@ -154,6 +157,7 @@ class TestConcurrencyLimits:
 
 
 class TestRates:
+    @rule("S0.37")
     async def test_no_more_runs_start_in_a_window_than_the_rate_allows(self, trial: Trial) -> None:
         await set_up(trial, rate=3, per_ms=10_000)
         ids = await fill(trial, 7)

@@ -21,6 +21,7 @@ from duly.core.timing import Once
 from duly.store.dead import DeadRef, Redrive
 from duly.store.protocol import Store
 from duly.store.values import Report, Tried
+from tests.acceptance.rules import rule
 from tests.contract.suite.access import Access
 from tests.contract.suite.tables import Dump
 from tests.contract.suite.trial import LEASE_MS, Trial, deleted
@@ -353,6 +354,7 @@ async def check_repeated(trial: Trial, access: Access, scene: Scene) -> None:
 
 
 class TestRepeating:
+    @rule("S3.48", "A5")
     @pytest.mark.parametrize("scene", SCENES, ids=by_name)
     async def test_a_call_cut_off_anywhere_leaves_nothing(self, trial: Trial, access: Access, scene: Scene) -> None:
         await check_cut_off(trial, access, scene)

@@ -22,6 +22,7 @@ from duly.core.rules.replacing import reschedule, succeed
 from duly.core.schedule import Schedule, ScheduleStatus
 from duly.core.timing import Cron, Every, Once
 from duly.store.values import ScheduleFilter
+from tests.acceptance.rules import rule
 from tests.contract.suite.access import Access
 from tests.contract.suite.trial import Trial
 
@@ -47,6 +48,7 @@ class TestPuttingSchedules:
         await trial.put(one.id)
         assert (await trial.schedule(one.id)).key == "one"
 
+    @rule("S4.25")
     async def test_the_store_s_clock_dates_a_schedule_and_finds_its_first_window(self, trial: Trial) -> None:
         put = await trial.put(timing=Every(minutes=1))
         now = trial.clock.now()
@@ -116,6 +118,7 @@ class TestPuttingSchedules:
         await trial.delete(await trial.schedule(held[0]))
         assert (await trial.schedule("nightly")).id == held[1]
 
+    @rule("S2.13")
     async def test_a_client_request_id_is_used_once_whatever_became_of_it(self, trial: Trial) -> None:
         first = await trial.put("one", client_request_id="r1")
         again = await trial.put_in_vain("two", client_request_id="r1")
@@ -179,6 +182,7 @@ class TestPuttingSchedules:
 
 
 class TestChangingSchedules:
+    @rule("S4.39")
     async def test_a_paused_schedule_does_not_fire_until_it_is_resumed(self, trial: Trial) -> None:
         put = await trial.put()
         paused = await trial.pause(put)
@@ -193,6 +197,7 @@ class TestChangingSchedules:
         trial.clock.move(seconds=30)
         assert (await trial.fire()).runs == 1
 
+    @rule("S3.24")
     async def test_a_change_is_dated_by_the_store(self, trial: Trial) -> None:
         put = await trial.put()
         trial.clock.move(seconds=7)
@@ -205,6 +210,7 @@ class TestChangingSchedules:
         assert await trial.store.change_schedule(put.key, lambda found, now: None) == put
         assert await access.dump() == before
 
+    @rule("S2.33")
     async def test_a_change_that_was_made_before_changes_nothing_more(self, trial: Trial, access: Access) -> None:
         put, other = await trial.put(), await trial.put("other")
         await trial.cancel(put)
@@ -231,6 +237,7 @@ class TestChangingSchedules:
         assert edited.cursor == replace(put.cursor, revision=2)
         assert await trial.schedule(put) == edited
 
+    @rule("S4.37")
     async def test_an_edited_timing_moves_the_next_window(self, trial: Trial) -> None:
         put = await trial.put(timing=Every(minutes=1))
         edited = await trial.edit(put, definition=replace(put.definition, timing=Cron("30 0 * * *")))
@@ -270,6 +277,7 @@ class TestChangingSchedules:
         assert (await trial.fire()).windows == 0
         assert (await trial.cancel(put)).status is ScheduleStatus.CANCELLED
 
+    @rule("S2.23")
     async def test_a_cancelled_schedule_gives_its_running_run_no_further_attempt(self, trial: Trial) -> None:
         put = await trial.put()
         trial.clock.move(minutes=1)
@@ -317,6 +325,7 @@ class TestChangingSchedules:
             to_datetime(old.facts.created_at + 240_000),
         )
 
+    @rule("S2.47")
     async def test_what_has_fired_is_not_rescheduled_and_a_timing_without_windows_neither(
         self, trial: Trial, access: Access
     ) -> None:
@@ -344,6 +353,7 @@ class TestChangingSchedules:
         )  # fmt: skip
         assert await trial.store.get_schedule(old.id) is None
 
+    @rule("S4.28")
     async def test_a_deleted_schedule_is_gone_but_its_runs_are_kept(self, trial: Trial) -> None:
         put = await trial.put(overlap=Overlap.QUEUE)
         trial.clock.move(minutes=1)

@@ -8,6 +8,7 @@ from duly.core.instants import to_datetime
 from duly.core.policy import Backoff, Overlap, Retry
 from duly.core.rules.suspects import Room
 from duly.core.run import Hold
+from tests.acceptance.rules import rule
 from tests.contract.suite.access import Access
 from tests.contract.suite.trial import LEASE_MS, PLAIN_RETRY, Trial
 
@@ -183,6 +184,7 @@ class TestSessions:
         assert await trial.statuses(put) == ["cancelled", "pending"]
         assert (await trial.runs(put))[1].hold == Hold.NONE
 
+    @rule("E6")
     async def test_what_a_worker_held_is_not_taken_from_the_next_owner(self, trial: Trial) -> None:
         run = await trial.enqueue()
         old = await trial.worker(name="a")

@@ -10,6 +10,7 @@ from duly.core.run import Cancelled, Completed, Failed, Outcome, Released, Snooz
 from duly.core.schedule import ScheduleStatus
 from duly.core.timing import Once
 from duly.store.values import RunFilter
+from tests.acceptance.rules import rule
 from tests.contract.suite.access import Access
 from tests.contract.suite.trial import Trial
 
@@ -37,6 +38,7 @@ class TestSettling:
         trial.clock.move(milliseconds=1)
         assert (await worker.claim_one()).attempt == 2
 
+    @rule("F4")
     async def test_a_retry_s_due_time_survives_its_worker_and_its_store(self, trial: Trial, access: Access) -> None:
         run = await trial.enqueue()
         worker = await trial.worker()
@@ -248,6 +250,7 @@ class TestSettlingMovesSchedules:
         assert await trial.store.purge_schedules(ended_before=trial.clock.now(), limit=10) == 1
         assert await trial.store.get_schedule(put.id) is None
 
+    @rule("S4.30", "S4.35")
     async def test_too_many_failures_in_a_row_pause_a_schedule(self, trial: Trial) -> None:
         put = await trial.put(pause_after_failures=2, overlap=Overlap.ALLOW)
         worker = await trial.worker()

@@ -14,6 +14,7 @@ from duly.store.dead import DeadRef, Redrive
 from duly.store.journal import Child, Record
 from duly.store.publishing import NewEvent
 from duly.store.values import RunFilter
+from tests.acceptance.rules import rule
 from tests.contract.suite.access import Access
 from tests.contract.suite.trial import Trial, Worker
 
@@ -95,6 +96,7 @@ class TestRecording:
         await flow.record(step(status=StepStatus.FAILED, seq=4, error="not confirmed", done_at=8))
         assert (await flow.store.read_journal(flow.id)).steps == [replace(end, seq=3)]
 
+    @rule("S0d.65")
     async def test_nothing_is_kept_of_an_attempt_that_was_believed_dead(self, trial: Trial, access: Access) -> None:
         zombie = await begin(trial)
         await zombie.worker.close()
@@ -174,6 +176,7 @@ class TestRecording:
         await trial.store.redrive([Redrive(dead=DeadRef(flow.id))])
         assert len(await flow.steps()) == 2
 
+    @rule("S0d.26")
     async def test_runs_are_found_by_what_they_are_marked_with(self, trial: Trial, access: Access) -> None:
         flow = await begin(trial)
         await flow.record(step(), marks=make_marks(["vip"], {"amount": 5, "to": "ann"}))
@@ -211,6 +214,7 @@ class TestRecording:
 
 
 class TestSuspending:
+    @rule("S0d.38", "E12", "H8")
     async def test_a_suspended_run_holds_no_worker_and_is_woken_at_its_instant(self, trial: Trial) -> None:
         flow = await begin(trial)
         wake_at = trial.clock.now() + 7 * 86_400_000
@@ -231,6 +235,7 @@ class TestSuspending:
         claimed = await trial.store.claim_runs(flow.worker.session, jobs=[FLOW], limit=5)
         assert claimed.next_due_at == trial.clock.now() + 5000
 
+    @rule("S0d.68", "H9")
     async def test_h9_a_signal_between_the_look_and_the_sleep_is_not_lost(self, trial: Trial) -> None:
         flow = await begin(trial)
         await flow.record(step(kind=StepKind.SIGNAL))
@@ -238,6 +243,7 @@ class TestSuspending:
         assert await flow.suspend(seen=0) == "pending"
         assert (await flow.worker.claim_one()).id == flow.id
 
+    @rule("H9")
     async def test_h9_a_signal_wakes_a_sleeper_once_and_signals_keep_their_order(self, trial: Trial) -> None:
         flow = await begin(trial)
         await flow.suspend()
@@ -282,6 +288,7 @@ class TestSuspending:
         assert published == Published(told=2)
         assert {claim.id for claim in await flows[0].worker.claim()} == {flows[0].id, flows[1].id}
 
+    @rule("S0d.41")
     async def test_a_signal_starts_the_run_that_it_is_for_unless_it_is_there(self, trial: Trial) -> None:
         worker = await trial.worker(FLOW)
         request = trial.request(FLOW)
@@ -308,6 +315,7 @@ class TestSuspending:
         assert await trial.store.end_task(flow.id, 1, result="2", error=None) is False
         assert [m.body for m in (await trial.store.read_journal(flow.id)).messages] == ["1"]
 
+    @rule("I5")
     async def test_i5_a_run_that_is_told_to_undo_is_cancelling_whatever_it_does_until_it_has_ended(
         self, trial: Trial, access: Access
     ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from duly.core.run import Completed, Failed, Lost, Outcome, Released, Snoozed
+from tests.acceptance.rules import rule
 from tests.contract.suite.access import Access
 from tests.contract.suite.trial import PLAIN_RETRY, Trial
 
@@ -20,6 +21,7 @@ NAMES = ["completed", "failed", "fatal", "timed out", "released", "snoozed"]
 
 
 class TestZombies:
+    @rule("E1")
     @pytest.mark.parametrize("outcome", OUTCOMES, ids=NAMES)
     async def test_a_late_settle_after_a_takeover_is_lost_and_changes_nothing(
         self, trial: Trial, access: Access, outcome: Outcome
@@ -101,6 +103,7 @@ class TestZombies:
         assert (settled.ended, list(settled.lost)) == ({run.id: "completed"}, [run.id])
         assert (await trial.run(run)).result == "new"
 
+    @rule("E2")
     async def test_workers_of_one_name_are_not_taken_for_one_another(self, trial: Trial) -> None:
         run = await trial.enqueue()
         one, two = await trial.worker(name="same"), await trial.worker(name="same")

@@ -14,6 +14,7 @@ from duly.core.rules.editing import cancel, delete, edit, pause, pause_by_hand, 
 from duly.core.run import Reason
 from duly.core.schedule import ScheduleStatus
 from duly.core.timing import Cron, Every, Jitter, Once
+from tests.acceptance.rules import rule
 from tests.core.rules.making import (
     DAY,
     HOUR,
@@ -238,6 +239,7 @@ def test_a_new_timing_counts_from_now(new, now, expected):
     assert (cursor.next_window_at, cursor.fire_at) == (expected, None)
 
 
+@rule("A10")
 def test_a10_an_interval_changed_there_and_back_loses_and_doubles_no_window():
     one, two = define(Every("1s")), define(Every("2s"))
     schedule = schedule_of(one, created(one, T0))
@@ -252,6 +254,7 @@ def test_a10_an_interval_changed_there_and_back_loses_and_doubles_no_window():
     assert [(window - T0) // SECOND for window in fired] == [1, 2, 4, 5, 6, 7, 8, 9, 10]
 
 
+@rule("A12")
 @given(st.integers(-3 * DAY, 3 * DAY), st.sampled_from([Cron("*/7 * * * *"), Every("90s"), Cron("0 2 * * *")]))
 def test_a12_no_edit_under_any_clock_returns_to_a_used_window(skew, timing):
     schedule = active(window_at=T0 - 1)

@@ -12,6 +12,7 @@ from duly.core.rules.firing import FireRules
 from duly.core.run import Hold, RunKind
 from duly.core.schedule import ScheduleStatus, Target, TargetKind
 from duly.core.timing import Cron, Every, Jitter, Once
+from tests.acceptance.rules import rule
 from tests.core.rules.making import (
     DAY,
     EVERY_SECOND,
@@ -53,6 +54,7 @@ def test_a8_a_parked_cursor_never_fires_though_its_window_has_come(parked):
     assert (made.runs, made.skips, made.cancel_running, made.cancel_waiting) == ([], [], [], [])
 
 
+@rule("A12")
 def test_a12_a_cursor_that_points_at_a_used_window_moves_on():
     cursor = cursor_at(T0, window_at=T0 + 2 * MINUTE)
     made = fire(cursor, define(), T0 + 2 * MINUTE)

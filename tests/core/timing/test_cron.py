@@ -8,6 +8,7 @@ import pytest
 
 from duly.core.errors import CronInvalid, TimezoneInvalid, ValidationFailed
 from duly.core.timing import Cron
+from tests.acceptance.rules import rule
 from tests.core.timing.changes import ms, utc
 
 NEW_YORK = "America/New_York"
@@ -22,6 +23,7 @@ def fires(cron, after, count):
     return found
 
 
+@rule("S1.10", "S0.17", "S0.18", "S4.2", "B1", "B2", "B3", "B4")
 @pytest.mark.parametrize(
     "expr, after, expected",
     [
@@ -47,6 +49,7 @@ def test_the_next_fire_is_strictly_after_and_on_the_grid(expr, after, expected):
     assert fires(Cron(expr), after, 1) == [expected]
 
 
+@rule("S1.11", "S1.28", "S2.28", "B5")
 @pytest.mark.parametrize(
     "expr", ["banana", "* * *", "* * * *", "* * * * * * *", "61 * * * *", "* * * * 8", "0 0 30 2 *", "@daily", ""]
 )
@@ -56,6 +59,7 @@ def test_bad_expressions_are_refused(expr):  # B5
     assert refusal.value.code == "SCHEDULE_CRON_INVALID"
 
 
+@rule("S1.23", "S3.45", "S3.51", "S3.52", "S0.6", "B6", "B7", "B8", "B9", "B10", "B13")
 @pytest.mark.parametrize(
     "expr, zone, after, expected",
     [
@@ -100,17 +104,20 @@ def test_who_gives_no_fields_is_shown_some(expr, text):
     assert str(refusal.value).startswith(text)
 
 
+@rule("S1.25", "S2.26", "S3.53", "B11")
 @pytest.mark.parametrize("zone", ["Central Standard Time", "EST", "CST6CDT", "utc+2", "", "utc", None, 5, ["UTC"]])
 def test_bad_zones_are_refused_with_an_example(zone):  # B11
     with pytest.raises(TimezoneInvalid, match=r"America/New_York"):
         Cron("0 2 * * *", zone)
 
 
+@rule("S2.26", "B11")
 @pytest.mark.parametrize("zone", ["UTC", "America/Chicago", "Asia/Calcutta", "America/Argentina/Ushuaia", "Etc/GMT+5"])
 def test_good_zones_are_taken(zone):  # B11
     assert Cron("0 2 * * *", zone).timezone == zone
 
 
+@rule("B12")
 @pytest.mark.parametrize(
     "expr, zone, after, expected",
     [
@@ -127,6 +134,7 @@ def test_sparse_schedules_find_their_day_over_many_years(expr, zone, after, expe
     assert Cron(expr, zone).latest_at(utc(expected) + timedelta(hours=1, days=-1)) != utc(expected)
 
 
+@rule("S3.51", "B8")
 @pytest.mark.parametrize(
     "knobs, expected",
     [
@@ -140,6 +148,7 @@ def test_a_time_in_the_gap_follows_its_knob(knobs, expected):
     assert fires(Cron("30 2 * * *", NEW_YORK, **knobs), "2026-03-07T12:00:00Z", 2) == expected
 
 
+@rule("S3.52", "B9")
 @pytest.mark.parametrize(
     "fold, expected",
     [
@@ -156,6 +165,7 @@ def test_a_time_in_the_fold_follows_its_knob(fold, expected):
     )
 
 
+@rule("B9")
 def test_an_open_hour_ignores_the_knobs():
     plain, knobs = Cron("30 * * * *", NEW_YORK), Cron("30 0-23 * * *", NEW_YORK, dst_gap="skip", dst_fold="second")
     for after in ("2026-03-08T05:00:00Z", "2026-11-01T04:00:00Z"):
@@ -168,6 +178,7 @@ def test_a_time_that_is_always_in_the_gap_and_skipped_has_no_next_fire():
     assert cron.latest_at(utc("2026-01-01T00:00:00Z")) == utc("2006-03-12T07:30:00Z")
 
 
+@rule("S1.26", "S2.28")
 def test_strict_fields_refuses_the_form_with_seconds():
     assert Cron("0 2 * * *", strict_fields=5).strict_fields == 5
     with pytest.raises(CronInvalid, match=r"has 6 fields; expected 5"):

@@ -6,8 +6,10 @@ import pytest
 
 from duly.core.errors import CronInvalid
 from duly.core.timing import Cron
+from tests.acceptance.rules import rule
 
 
+@rule("S4.2")
 @pytest.mark.parametrize(
     "expr, message",
     [
@@ -78,6 +80,7 @@ def test_what_fires_only_now_and_then_is_not_taken_for_never(expr):
     assert Cron(expr).next_after_ms(0) is not None
 
 
+@rule("B3")
 @pytest.mark.parametrize(
     "one, other",
     [

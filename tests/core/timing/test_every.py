@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from duly.core.errors import IntervalTooShort, ValidationFailed
 from duly.core.timing import Every
 from duly.core.timing.epoch import FIRST_MS, LAST_MS
+from tests.acceptance.rules import rule
 from tests.core.timing.changes import ms, utc
 
 TIMES = st.integers(-(10**13), 10**13)
@@ -32,6 +33,7 @@ def test_lengths_can_be_said_in_several_ways(every, expected):
     assert every.every_ms == expected
 
 
+@rule("S0.16")
 @given(LENGTHS, TIMES, TIMES)
 def test_windows_are_the_anchor_and_whole_steps_from_it(every_ms, anchor, t):
     every = Every(milliseconds=every_ms, anchor="start").anchored_at(anchor)
@@ -45,6 +47,7 @@ def test_windows_are_the_anchor_and_whole_steps_from_it(every_ms, anchor, t):
     assert every.next_after_ms(latest - 1) == latest
 
 
+@rule("S0.13")
 def test_the_epoch_is_the_anchor_unless_told_otherwise():
     assert Every(days=7).next_after(utc("2026-01-01T00:00:00Z")) == utc("2026-01-08T00:00:00Z")  # a Thursday
     assert Every(hours=24).next_after(utc("2026-01-01T12:00:00Z")) == utc("2026-01-02T00:00:00Z")

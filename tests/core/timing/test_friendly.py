@@ -6,11 +6,13 @@ import pytest
 
 from duly.core.errors import CronInvalid, IntervalTooShort, TimezoneInvalid, ValidationFailed
 from duly.core.timing import Cron, Every, Once, timing_from
+from tests.acceptance.rules import rule
 from tests.core.timing.changes import utc
 
 BERLIN = "Europe/Berlin"
 
 
+@rule("S4.7")
 @pytest.mark.parametrize(
     "ways, expected",
     [
@@ -48,6 +50,7 @@ def test_one_way_gives_its_timing(ways, expected):
     assert timing_from(**ways) == expected
 
 
+@rule("S0.8", "S0.9")
 @pytest.mark.parametrize(
     "ways, told",
     [

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from duly.core.errors import ValidationFailed
 from duly.core.timing import Jitter
+from tests.acceptance.rules import rule
 
 WINDOW = 1_800_000_000_000
 PINNED = [41103, 38290, 42688]
@@ -39,6 +40,7 @@ def test_the_delay_lies_between_its_bounds(key, window, low, width):
     assert delay < low + width or width == 0
 
 
+@rule("S4.27")
 def test_many_schedules_spread_evenly():
     jitter = Jitter(30_000, 50_000)
     seconds = [jitter.delay_ms(f"user-{n}", WINDOW) // 1000 for n in range(5000)]
@@ -46,6 +48,7 @@ def test_many_schedules_spread_evenly():
     assert max(seconds.count(second) for second in range(30, 50)) < 350
 
 
+@rule("S4.26")
 def test_one_schedule_gets_a_new_delay_for_each_window():
     jitter = Jitter(0, 60_000)
     assert len({jitter.delay_ms("nightly", WINDOW + n) for n in range(100)}) > 95

@@ -14,6 +14,7 @@ from duly.core.run import Completed, Failed, Outcome, Released
 from duly.core.schedule import Schedule
 from duly.store.sql import SqlStore
 from duly.store.values import Settlement
+from tests.acceptance.rules import rule
 from tests.store.postgres.making import (
     ENDING,
     JOB,
@@ -108,6 +109,7 @@ async def test_a_cancel_waits_for_one_who_gives_the_run_back_and_then_ends_it(
     assert cancelled.status == "cancelled"
 
 
+@rule("G5")
 @pytest.mark.parametrize("end", ["settle", "cancel"])
 async def test_an_end_waits_for_one_who_enters_the_lane_and_lets_that_one_go(
     store: SqlStore, fresh_postgres: str, end: str

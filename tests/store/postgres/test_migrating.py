@@ -10,6 +10,7 @@ import pytest
 from duly.core.errors import SchemaMismatch
 from duly.store.postgres import migrating, postgres_store, texts
 from duly.store.postgres.driver import PostgresDriver
+from tests.acceptance.rules import rule
 from tests.store.postgres.making import ask, put
 
 NEXT = max(texts.load_migrations()) + 1
@@ -38,6 +39,7 @@ async def open_store(url: str, *, migrate: bool = False) -> None:
         await store.close()
 
 
+@rule("E10")
 @pytest.mark.processes
 @pytest.mark.timeout(300)
 def test_ten_processes_set_up_one_empty_database(fresh_postgres: str):
@@ -97,6 +99,7 @@ async def test_a_newer_schema_is_refused_by_name(fresh_postgres: str):
         await open_store(fresh_postgres, migrate=True)
 
 
+@rule("E11")
 @pytest.mark.parametrize(
     "table",
     ["CREATE TABLE duly_jobs (id int)", "CREATE TABLE duly_meta (version text)", "CREATE VIEW duly_x AS SELECT 1"],

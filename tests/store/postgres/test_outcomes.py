@@ -20,6 +20,7 @@ from duly.store.postgres.limits import Limits
 from duly.store.postgres.texts import as_statement
 from duly.store.sql import SqlStore
 from duly.store.statements import Program, query
+from tests.acceptance.rules import rule
 from tests.app.conftest import until
 from tests.store.postgres.making import (
     PATIENT,
@@ -161,6 +162,7 @@ async def test_a_fire_that_commits_with_its_last_step_fires_nothing_twice(
         await used.fire_due(limit=10, rules=RULES)
 
 
+@rule("A5")
 async def test_a_fire_whose_connection_breaks_where_it_moves_the_cursor_has_made_no_run(
     store: SqlStore, proxy: Proxy, clock: SetClock, fresh_postgres: str
 ):

@@ -16,6 +16,7 @@ from duly.store.postgres.arrays import encode
 from duly.store.postgres.driver import PostgresDriver
 from duly.store.postgres.limits import Limits
 from duly.store.postgres.texts import Statement, fill_in, load_queries, load_transactions
+from tests.acceptance.rules import rule
 from tests.databases import fresh_database
 
 pytestmark = pytest.mark.timeout(900)  # the first test waits for a hundred thousand rows of everything
@@ -269,6 +270,7 @@ def check(plan: list[dict[str, Any]], index: str) -> None:
     assert index in {node.get("Index Name") for node in plan}
 
 
+@rule("S3.26", "S4.44")
 @pytest.mark.parametrize("name", sorted(PREPARED))
 def test_a_plan_for_given_values_uses_its_index(filled: psycopg.Connection, name: str):
     values, index = PREPARED[name]
@@ -318,6 +320,7 @@ def test_now_bounds_the_scan_and_filters_nothing(filled: psycopg.Connection, pla
     assert "Sort" not in {node["Node Type"] for node in plan}
 
 
+@rule("S3.26")
 @pytest.mark.parametrize(
     "filters, index",
     [
@@ -396,6 +399,7 @@ def test_the_end_of_a_page_of_runs_is_found_by_so_many_looks(filled: psycopg.Con
     assert looked_at <= 4 * 501 + 20
 
 
+@rule("S3.35")
 @pytest.mark.parametrize(
     "filters, indexes",
     [

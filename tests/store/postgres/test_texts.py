@@ -17,6 +17,7 @@ from duly.store.postgres.limits import Limits
 from duly.store.postgres.texts import as_statement, load_queries
 from duly.store.resealing import PLACES
 from duly.store.sql import SqlStore
+from tests.acceptance.rules import rule
 
 METHODS = Path(duly.store.methods.__file__).parent
 
@@ -126,6 +127,7 @@ def test_a_standby_is_named_as_such():
     assert "primary" in str(error)
 
 
+@rule("S0.24")
 def test_a_missing_psycopg_names_the_extra(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(__import__("sys").modules, "duly.store.postgres.driver", None)
     with pytest.raises(ConfigurationError, match=r"pip install 'duly\[postgres\]'"):

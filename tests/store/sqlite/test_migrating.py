@@ -14,6 +14,7 @@ from duly.core.errors import SchemaMismatch
 from duly.store.sqlite import SqliteDriver
 from duly.store.sqlite.migrating import load_migrations
 from duly.testing import ManualClock
+from tests.acceptance.rules import rule
 from tests.store.sqlite.conftest import Opener
 from tests.store.sqlite.making import add
 
@@ -50,6 +51,7 @@ def test_the_files_of_the_schema_are_counted_without_a_double(dialect: str) -> N
     assert (numbers[0], numbers[-1]) == (1, NEXT - 1)
 
 
+@rule("E10")
 @pytest.mark.processes
 @pytest.mark.timeout(300)
 def test_ten_processes_that_start_at_once_set_up_one_schema(path: Path) -> None:
@@ -93,6 +95,7 @@ async def test_tables_of_others_beside_ours_are_left_alone(opener: Opener, raw: 
     assert raw.execute("SELECT count(*) FROM orders").get == 1
 
 
+@rule("E11")
 @pytest.mark.parametrize(
     ("script", "named"),
     [

@@ -12,6 +12,7 @@ from duly.store.sqlite.migrating import load_migrations
 from duly.store.sqlite.statements import execute, load_statements
 from duly.store.statements import Batch, Query, batch, columns, query
 from duly.store.values import LONG_RESULT
+from tests.acceptance.rules import rule
 
 SMALL = (
     "duly_meta",
@@ -53,6 +54,7 @@ def connection() -> Iterator[apsw.Connection]:
     connection.close()
 
 
+@rule("S3.26")
 @pytest.mark.parametrize("name", sorted(load_statements().keys() - COUNTING))
 def test_no_statement_walks_a_big_table(connection: apsw.Connection, name: str) -> None:
     big = _big_tables(connection)
@@ -250,6 +252,7 @@ STEPS: list[tuple[str, Query | Batch, int]] = [
 ]
 
 
+@rule("S3.35", "S4.44")
 @pytest.mark.parametrize(("step", "rows"), [step[1:] for step in STEPS], ids=[step[0] for step in STEPS])
 def test_the_work_grows_with_the_answer(connection: apsw.Connection, step: Query | Batch, rows: int) -> None:
     counted: list[int] = []
