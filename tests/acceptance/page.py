@@ -128,7 +128,7 @@ def _literals(path: str, call: ast.Call) -> Iterator[str]:
 
 
 def problems(sections: Sequence[Section], marked: Mapping[str, Sequence[str]]) -> list[str]:
-    """What is wrong between rules and markers, one line each."""
+    """Return each mismatch between rules and markers as one line."""
     rules = [rule for section in sections for rule in section.rules]
     counts = Counter(rule.id for rule in rules)
     unknown = sorted(marked.keys() - counts.keys())

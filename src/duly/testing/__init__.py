@@ -1,4 +1,4 @@
-"""What tests of an app need: a manual clock, time travel for a whole app, the replay of recorded runs, and the contract
+"""Test support for apps: a manual clock, time travel for a whole app, the replay of recorded runs, and the contract
 for targets.
 
 Only ``duly.testing.contract`` and ``duly.testing.plugin`` need pytest. Names are imported on first use, because every
