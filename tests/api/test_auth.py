@@ -28,6 +28,7 @@ from duly.testing import ManualClock
 from tests.acceptance.rules import rule
 from tests.api.conftest import client_of, sqlite_url
 from tests.contract.suite import Trial
+from tests.counting import at_least
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 UNKNOWN = "019363a0-0000-7d83-91f8-20a939dbcd79"
@@ -159,7 +160,7 @@ def named(routes: Any) -> Any:
     return pytest.mark.parametrize("route", list(routes), ids=lambda route: route.name)
 
 
-@named(route for route in ROUTES if not route.open)
+@named(at_least([route for route in ROUTES if not route.open], 78, "operations"))
 async def test_without_a_credential_it_is_401(world: World, route: Route) -> None:
     answer = await send(world["nobody"], route)
     assert answer.status_code == 401
@@ -168,7 +169,7 @@ async def test_without_a_credential_it_is_401(world: World, route: Route) -> Non
     assert answer.json()["type"].endswith("unauthenticated")
 
 
-@named(route for route in ROUTES if not route.open)
+@named(at_least([route for route in ROUTES if not route.open], 78, "operations"))
 async def test_with_another_scope_it_is_403(world: World, route: Route) -> None:
     for scope in set(Scope) - {route.scope, Scope.ADMIN}:
         answer = await send(world[f"only {scope}"], route)
@@ -185,7 +186,9 @@ def _kind(route: Route) -> str | None:
     return "list" if route.method == "GET" and not route.streams else "many" if ":" in route.path else None
 
 
-OWNED = [route for route in ROUTES if route.scope not in (Scope.ADMIN, Scope.WORKER) and not route.open]
+OWNED = at_least(
+    [route for route in ROUTES if route.scope not in (Scope.ADMIN, Scope.WORKER) and not route.open], 53, "operations"
+)
 
 
 @named(OWNED)

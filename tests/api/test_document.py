@@ -28,6 +28,7 @@ from duly.store.journal import Record
 from duly.testing import ManualClock
 from tests.api.conftest import let_die
 from tests.contract.suite import Trial
+from tests.counting import at_least
 
 DOCUMENT = document()
 # Raised where no request comes by: inside a process, or by a client.
@@ -41,9 +42,10 @@ ELSEWHERE = {
 
 
 def operations() -> dict[str, Any]:
-    return {
+    found = {
         operation["operationId"]: operation for methods in DOCUMENT["paths"].values() for operation in methods.values()
     }
+    return at_least(found, 79, "operations")
 
 
 def test_every_route_of_the_router_is_in_the_document(app: Duly) -> None:
@@ -81,6 +83,7 @@ def test_every_operation_is_described(name: str) -> None:
     assert operation["description"].endswith(".")
     assert all(parameter["description"] for parameter in operation["parameters"])
     assert {"422", "500", "503"} <= set(operation["responses"])
+    assert min(operation["responses"]) < "300", "no answer for success"
     for status, answer in operation["responses"].items():
         assert answer["description"], status
         good = "text/event-stream" if name == "streamEvents" else "application/json"
@@ -88,7 +91,7 @@ def test_every_operation_is_described(name: str) -> None:
         assert set(answer.get("content", kinds)) == kinds
 
 
-@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
+@pytest.mark.parametrize("route", at_least(ROUTES, 79, "operations"), ids=lambda route: route.name)
 def test_every_example_is_allowed_by_its_schema(route: Route) -> None:
     if route.body is not None:
         for _, value in BODIES[route.name].values():
@@ -121,6 +124,7 @@ def test_every_code_has_its_status_and_every_error_its_code() -> None:
         return {kind} | {below for child in kind.__subclasses__() for below in tree(child)}
 
     ours = {kind for kind in tree(DulyError) if kind.__module__.startswith(("duly.core", "duly.api"))}
+    at_least(ours, 50, "errors")
     assert {kind.code for kind in ours} - ELSEWHERE <= set(CODES)
     for kind in ours - {errors.KeyInUse, errors.ClientRequestIdInUse, errors.UniqueKeyInUse}:
         if kind.code in CODES:
@@ -130,6 +134,7 @@ def test_every_code_has_its_status_and_every_error_its_code() -> None:
 
 def test_every_code_is_told_by_some_route_or_by_the_edge() -> None:
     told = {code for route in ROUTES for code in codes_of(route)}
+    at_least(CODES, 54, "codes")
     by_the_edge = {"NOT_FOUND", "METHOD_NOT_ALLOWED", "STORE_ERROR"}
     assert set(CODES) - told == by_the_edge
 
@@ -139,7 +144,7 @@ def fields() -> list[Any]:
     for schema, body in DOCUMENT["components"]["schemas"].items():
         for name, field in body.get("properties", {}).items():
             found.append(pytest.param(schema, name, field, id=f"{schema}.{name}"))
-    return found
+    return at_least(found, 822, "fields of schemas")
 
 
 def test_every_field_is_described_and_shown() -> None:
@@ -153,10 +158,12 @@ def test_every_field_is_described_and_shown() -> None:
 def test_every_example_is_valid_by_the_document_s_own_schemas() -> None:
     """Judged by a validator that is not ours."""
 
+    judged: list[str] = []
     registry = jsonschema_rs.Registry([("urn:document", DOCUMENT)], draft=jsonschema_rs.Draft202012)
 
     def check(schema: Any, value: Any, where: str) -> None:
         pointing = msgspec.json.decode(msgspec.json.encode(schema).replace(b'"#/', b'"urn:document#/'))
+        judged.append(where)
         judge = jsonschema_rs.Draft202012Validator(pointing, validate_formats=True, registry=registry)
         assert [str(error) for error in judge.iter_errors(value)] == [], where
 
@@ -175,13 +182,14 @@ def test_every_example_is_valid_by_the_document_s_own_schemas() -> None:
             for value in [*values, *([content["example"]] if "example" in content else [])]:
                 if "schema" in content:
                     check(content["schema"], value, name)
+    at_least(judged, 2453, "examples")
 
 
 def test_the_prefix_is_where_it_is_told_to_be() -> None:
-    assert all(path.startswith(PREFIX) for path in DOCUMENT["paths"])
+    assert all(path.startswith(PREFIX) for path in at_least(DOCUMENT["paths"], 65, "paths"))
 
 
-@pytest.mark.parametrize("name", [route.name for route in ROUTES if route.body is not None])
+@pytest.mark.parametrize("name", at_least([route.name for route in ROUTES if route.body is not None], 45, "bodies"))
 async def test_the_examples_work_as_they_are(app: Duly, name: str) -> None:
     (route,) = [route for route in ROUTES if route.name == name]
     app.workflow("k", updates={"word": lambda payload: None})(_body)

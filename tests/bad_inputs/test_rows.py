@@ -15,11 +15,13 @@ import pytest
 from duly.api.problems import CODES
 from duly.api.routes import ROUTES
 from tests.bad_inputs.asking import API, LEAKS, Answer, Request, Target, request_of, rows, statuses, unique
+from tests.counting import at_least
 from tests.databases import fresh_database
 from tests.serve.serving import Served
 
 ROOT = Path(__file__).parents[2]
-PUBLIC, OURS = rows("bad-inputs-public.jsonl"), rows("bad-inputs.jsonl")
+PUBLIC = at_least(rows("bad-inputs-public.jsonl"), 120, "public rows")
+OURS = at_least(rows("bad-inputs.jsonl"), 599, "rows of our own")
 ROWS = {row["id"]: row for row in [*PUBLIC, *OURS]}
 LONG = 15.0
 """Seconds that an answer takes only where somebody waits for what does not come, however busy the machine is."""
@@ -155,7 +157,7 @@ def target(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def families() -> list[str]:
-    return sorted({row["surface"] for row in ROWS.values() if row["surface"] in SURFACES})
+    return at_least(sorted({row["surface"] for row in ROWS.values() if row["surface"] in SURFACES}), 25, "surfaces")
 
 
 @pytest.mark.processes

@@ -13,6 +13,7 @@ from duly.dashboard.pages import PAGES
 from duly.dashboard.sessions import LASTS
 from duly.testing import ManualClock
 from tests.api.conftest import client_of
+from tests.counting import at_least
 from tests.dashboard.conftest import log_in
 
 NEEDS = {"/schedules:bulk": "?action=pause"}
@@ -132,6 +133,7 @@ async def test_it_works_under_any_prefix(app: Duly) -> None:
         missing = await client.get("/ops/duly/nonsense")
 
     assert page.status_code == shown.status_code == 200
+    at_least(links, 20, "links")
     assert not [link for link in links if not link.startswith(("./", "../", "#", "?"))]
     assert missing.status_code == 404
     assert "Not found" in missing.text
@@ -230,5 +232,7 @@ def test_every_template_and_every_script_has_a_page_or_another_that_uses_it() ->
     scripts = {one.name: one.read_text() for one in (folder / "static").iterdir() if not one.name.endswith(".css")}
     code = "".join(one.read_text() for one in folder.iterdir() if one.name.endswith(".py"))
     whole = code + "".join(templates.values()) + "".join(scripts.values())
+    at_least(templates, 25, "templates")
+    at_least(scripts, 13, "scripts")
 
     assert {name for name in [*templates, *scripts] if name not in whole} == set()

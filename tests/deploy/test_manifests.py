@@ -14,11 +14,12 @@ import yaml
 from duly.app import Duly
 from duly.config import Settings, load
 from duly.telemetry.metrics import Metrics
+from tests.counting import at_least
 from tests.docs.commands import check_command
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
-KUBERNETES = sorted((DEPLOY / "kubernetes").glob("*.yaml"))
+KUBERNETES = at_least(sorted((DEPLOY / "kubernetes").glob("*.yaml")), 2, "Kubernetes files")
 SHUTDOWN = Settings().shutdown_timeout
 
 
@@ -110,7 +111,8 @@ def test_selectors_find_their_pods() -> None:
         not found["Service"]["spec"]["selector"].items()
         <= found["Job"]["spec"]["template"]["metadata"]["labels"].items()
     )
-    assert all(container["securityContext"]["allowPrivilegeEscalation"] is False for container in containers())
+    pods = at_least(list(containers()), 3, "containers")
+    assert all(container["securityContext"]["allowPrivilegeEscalation"] is False for container in pods)
 
 
 def test_the_image_copies_what_is_there() -> None:

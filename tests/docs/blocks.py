@@ -1,6 +1,14 @@
 """The fenced blocks of a page: what language each is in, and its text."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from tests.counting import at_least
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,3 +37,20 @@ def blocks(page: str, text: str) -> list[Block]:
             opened[2].append(line)
     assert opened is None, f"{page}: a block is not closed"
     return found
+
+
+def pages() -> list[str]:
+    """The names of the pages right in docs/; what the folder holds and what mkdocs.yml shows must agree."""
+    found = sorted(path.name for path in DOCS.glob("*.md"))
+    shown = _paths(yaml.safe_load((DOCS.parent / "mkdocs.yml").read_text("utf-8"))["nav"])
+    assert found == sorted(path for path in shown if "/" not in path), "docs/ and the nav of mkdocs.yml differ"
+    return at_least(found, 30, "pages")
+
+
+def _paths(nav: object) -> list[str]:
+    """All paths below a part of the nav: a path, or a list or a section of such parts."""
+    if isinstance(nav, str):
+        return [nav]
+    parts = nav.values() if isinstance(nav, dict) else nav
+    assert isinstance(parts, Iterable)
+    return [path for part in parts for path in _paths(part)]

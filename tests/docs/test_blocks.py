@@ -22,11 +22,14 @@ from duly.core.webhook import Happening, payload_of
 from duly.targets.registering import make_target
 from duly.testing.contract import target as contract
 from duly.testing.contract.target import message
-from tests.docs.blocks import Block, blocks
+from tests.counting import at_least
+from tests.docs.blocks import Block, blocks, pages
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted(path.name for path in (ROOT / "docs").glob("*.md"))
-BLOCKS = [block for page in PAGES for block in blocks(page, (ROOT / "docs" / page).read_text("utf-8"))]
+PAGES = pages()
+BLOCKS = at_least(
+    [block for page in PAGES for block in blocks(page, (ROOT / "docs" / page).read_text("utf-8"))], 235, "blocks"
+)
 HERE = "tests/docs/test_blocks.py"
 TYPED = "tests/docs/test_typed_pages.py"
 PROJECTS = "tests/docs/test_typed_projects.py"
@@ -94,7 +97,11 @@ def test_commands_are_typed_and_not_only_parsed() -> None:
 
 @pytest.mark.parametrize(
     "block",
-    [block for block in BLOCKS if block.language == "toml" and not block.text.startswith(PYPROJECT)],
+    at_least(
+        [block for block in BLOCKS if block.language == "toml" and not block.text.startswith(PYPROJECT)],
+        8,
+        "blocks of settings",
+    ),
     ids=lambda block: f"{block.page}-{block.line}",
 )
 def test_settings_of_a_page_are_settings(block: Block, tmp_path: Path) -> None:

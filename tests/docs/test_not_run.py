@@ -76,6 +76,6 @@ def test_the_programs_of_the_host_know_these_options(words: list[str]) -> None:
         pytest.skip(f"{words[0]} is not on this machine")
     ask = [program, "-m", "venv", "--help"] if words[0] == "python3" else [program, "--help"]
     told = subprocess.run(ask, capture_output=True, text=True, timeout=60, check=False)
-    for word in words[1:]:
-        if word.startswith("--") or word == "enable":
-            assert word in told.stdout + told.stderr
+    options = [word for word in words[1:] if word.startswith("--") or word == "enable"]
+    for word in options:
+        assert word in told.stdout + told.stderr

@@ -9,20 +9,22 @@ import click
 import pytest
 
 from duly import Cron
+from tests.counting import at_least
+from tests.docs.blocks import pages
 from tests.docs.commands import check_command, commands
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = sorted(path.name for path in DOCS.glob("*.md"))
+COMMANDS = {page: commands((DOCS / page).read_text("utf-8")) for page in pages()}
+"""The commands of each page; some pages have none."""
 PROGRAMS = ("howto.md", "dst.md", "webhooks.md", "dashboard.md")
 """Pages whose programs have no test of their own."""
 
 
 def programs() -> list[tuple[str, str]]:
-    return [
-        (f"{page}-{number}", code)
-        for page in PROGRAMS
-        for number, code in enumerate(re.findall(r"```python\n(.*?)```", (DOCS / page).read_text("utf-8"), re.DOTALL))
-    ]
+    found = {page: re.findall(r"```python\n(.*?)```", (DOCS / page).read_text("utf-8"), re.DOTALL) for page in PROGRAMS}
+    assert all(found.values()), "a page without programs is not in PROGRAMS"
+    named = [(f"{page}-{number}", code) for page, codes in found.items() for number, code in enumerate(codes)]
+    return at_least(named, 15, "programs")
 
 
 @pytest.mark.parametrize(("name", "code"), programs(), ids=lambda value: value if "\n" not in value else "")
@@ -31,9 +33,13 @@ def test_a_program_runs(name: str, code: str, tmp_path: Path, monkeypatch: pytes
     exec(compile(code, name, "exec"), {"__name__": "page"})
 
 
-@pytest.mark.parametrize("page", PAGES)
+def test_there_are_commands() -> None:
+    at_least([arguments for found in COMMANDS.values() for arguments in found], 233, "commands on pages")
+
+
+@pytest.mark.parametrize("page", COMMANDS)
 def test_commands_are_commands(page: str) -> None:
-    for arguments in commands((DOCS / page).read_text("utf-8")):
+    for arguments in COMMANDS[page]:
         try:
             check_command(arguments)
         except click.UsageError as error:

@@ -17,7 +17,7 @@ from duly.runtime.chance import Chance
 from duly.store.resealing import PLACES
 from duly.store.sealing import READ, WRITTEN, Ring
 from tests.app.conftest import PATIENCE
-from tests.store.sealing import KEY_A, KEY_B, OTHER_A, QUERIES, answered_columns, change, everything_in
+from tests.store.sealing import KEY_A, KEY_B, OTHER_A, answered_columns, change, everything_in, statements
 
 SEALED_COLUMNS = {name for place in PLACES.values() for name in place.sealed}
 OF_OTHERS = {
@@ -210,13 +210,16 @@ def test_what_a_statement_answers_is_unsealed_where_it_may_be_sealed(dialect: st
 
 @pytest.mark.parametrize("dialect", ["sqlite", "postgres"])
 def test_what_a_statement_writes_is_sealed(dialect: str) -> None:
-    for path in (QUERIES / dialect / "queries").glob("*.sql"):
+    written = set()
+    for path in statements(dialect):
         text = path.read_text()
         table = re.search(r"(?:INSERT INTO|^UPDATE) duly_(\w+)", text, re.MULTILINE)
         if table is None or table[1] not in PLACES or path.stem.startswith("reseal_"):
             continue
         given = {name for name in PLACES[table[1]].sealed if re.search(rf":{name}\b", text)}
         assert given == set(WRITTEN[path.stem].sealed if path.stem in WRITTEN else ()), path.stem
+        written |= {path.stem} if given else set()
+    assert written == set(WRITTEN)
 
 
 @pytest.mark.parametrize(

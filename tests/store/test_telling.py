@@ -10,6 +10,7 @@ import pytest
 from duly.core.change import Action
 from duly.store.methods.telling import _CHANGES, RECHECK_MS, TOLD_BY, Tap, Watch
 from duly.store.statements import Group, Step, batch, group, query
+from tests.counting import at_least
 
 # They make rows of which nothing is told: a dead run that is to go again, and one that another goes on as, are told of
 # when they start.
@@ -30,7 +31,7 @@ def test_every_statement_that_writes_a_fact_is_told(dialect: str) -> None:
         for file in folder.iterdir()
         if file.name.endswith(".sql") and any(_writes(line) for line in file.read_text("utf-8").split(";"))
     }
-    assert found - PROBES == set(TOLD_BY) | UNTOLD
+    assert at_least(found, 17, "statements that write a fact") - PROBES == set(TOLD_BY) | UNTOLD
 
 
 def _writes(statement: str) -> bool:

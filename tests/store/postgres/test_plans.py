@@ -17,6 +17,7 @@ from duly.store.postgres.driver import PostgresDriver
 from duly.store.postgres.limits import Limits
 from duly.store.postgres.texts import Statement, fill_in, load_queries, load_transactions
 from tests.acceptance.rules import rule
+from tests.counting import at_least
 from tests.databases import fresh_database
 
 pytestmark = pytest.mark.timeout(900)  # the first test waits for a hundred thousand rows of everything
@@ -271,13 +272,13 @@ def check(plan: list[dict[str, Any]], index: str) -> None:
 
 
 @rule("S3.26", "S4.44")
-@pytest.mark.parametrize("name", sorted(PREPARED))
+@pytest.mark.parametrize("name", at_least(sorted(PREPARED), 53, "statements with an index"))
 def test_a_plan_for_given_values_uses_its_index(filled: psycopg.Connection, name: str):
     values, index = PREPARED[name]
     check(custom_plan(filled, name, values), index)
 
 
-@pytest.mark.parametrize("name", sorted(PREPARED))
+@pytest.mark.parametrize("name", at_least(sorted(PREPARED), 53, "statements with an index"))
 def test_the_plan_for_all_values_uses_its_index(filled: psycopg.Connection, name: str):
     values, index = PREPARED[name]
     check(generic_plan(filled, name, values), index)
@@ -289,7 +290,9 @@ def walks(plan: list[dict[str, Any]], few: set[str]) -> list[dict[str, Any]]:
     return [node for node in scans if node["Relation Name"] not in few and "Index Cond" not in node]
 
 
-@pytest.mark.parametrize("name", sorted(name for name, found in load_queries().items() if found.one))
+@pytest.mark.parametrize(
+    "name", at_least(sorted(name for name, found in load_queries().items() if found.one), 60, "statements for one row")
+)
 def test_the_text_for_one_row_walks_over_no_table_and_no_index(filled: psycopg.Connection, name: str):
     single = load_queries()[name].one
     assert single is not None

@@ -18,6 +18,7 @@ from duly.store.postgres.texts import as_statement, load_queries
 from duly.store.resealing import PLACES
 from duly.store.sql import SqlStore
 from tests.acceptance.rules import rule
+from tests.counting import at_least
 
 METHODS = Path(duly.store.methods.__file__).parent
 
@@ -64,16 +65,18 @@ def test_what_is_not_for_rows_alone_has_no_text_for_a_single_one(text: str):
 def test_there_is_a_statement_for_every_name_that_programs_yield():
     named = re.compile(r'(?:query|batch|owned|made)\(\s*"(\w+)"')
     used = {name for file in METHODS.glob("*.py") for name in named.findall(file.read_text())}
+    at_least(used, 260, "names of statements in programs")
     used |= {*keeping.OF_RUNS, *keeping.OF_SCHEDULES, "fair_heads", "fair_heads_newest"}
     used |= {"put_secret", "read_seals", "drop_seals"}
     used |= {f"{what}_{place}" for what in ("unsealed", "reseal") for place in PLACES}
-    assert used == set(load_queries())
+    assert used == set(at_least(load_queries(), 293, "statements"))
 
 
 async def test_the_server_understands_every_statement(store: SqlStore, fresh_postgres: str):
     with psycopg.connect(fresh_postgres) as connection:
-        queries = load_queries()
+        queries = at_least(load_queries(), 293, "statements")
         singles = {f"{name}_one": statement.one for name, statement in queries.items() if statement.one}
+        at_least(singles, 60, "statements for one row")
         for name, statement in (queries | singles).items():
             text = statement.text.decode()
             for number, parameter in enumerate(sorted(set(re.findall(r"%\((\w+)\)s", text))), 1):
