@@ -40,10 +40,13 @@ def blocks(page: str, text: str) -> list[Block]:
 
 
 def pages() -> list[str]:
-    """The names of the pages right in docs/; what the folder holds and what mkdocs.yml shows must agree."""
+    """The names of the pages right in docs/; what the folder holds and what mkdocs.yml names must agree."""
     found = sorted(path.name for path in DOCS.glob("*.md"))
-    shown = _paths(yaml.safe_load((DOCS.parent / "mkdocs.yml").read_text("utf-8"))["nav"])
-    assert found == sorted(path for path in shown if "/" not in path), "docs/ and the nav of mkdocs.yml differ"
+    site = yaml.safe_load((DOCS.parent / "mkdocs.yml").read_text("utf-8"))
+    named = [*_paths(site["nav"]), *site["not_in_nav"].split()]
+    assert found == sorted(path for path in named if "/" not in path), (
+        "docs/ and the pages that mkdocs.yml names differ"
+    )
     return at_least(found, 30, "pages")
 
 
