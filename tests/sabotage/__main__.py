@@ -1,81 +1,25 @@
-"""Breaks copies of the source, one guard at a time, and asks whether the tests notice. Run by ``scripts/sabotage``."""
+"""Breaks copies of the source, one guard at a time, and reports which tests notice. Run by ``scripts/sabotage``."""
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
-import re
-import shutil
 import signal
-import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
-from functools import cache
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
-from tests.sabotage.mutants import MUTANTS, Mutant
-from tests.sabotage.targets import TOP, OutOfDate, broken_files
+from tests.sabotage.campaign import CAUGHT, CAUGHT_BY, Campaign, Verdict, digest_source, read_log, write_log
+from tests.sabotage.mutants import MUTANTS, RETIRED, Mutant
+from tests.sabotage.targets import TOP
+from tests.sabotage.working_copy import WorkingCopy
 
-SHOWN = 4
-PATIENCE = 3600.0
-"""Seconds that no sound run takes, also on a busy machine: a build that hangs is noticed, and ended."""
-
-
-def break_copy(mutant: Mutant, folder: Path) -> None:
-    """Copy what the tests need and apply the mutant; a text that is not there is an error, not a pass."""
-    for name in ("src", "tests", "pyproject.toml"):
-        source = TOP / name
-        if source.is_dir():
-            shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(source, folder / name)
-    for path, content in broken_files(mutant.edits).items():
-        (folder / path.relative_to(TOP)).write_text(content, "utf-8")
-
-
-@cache
-def failing_anyway(tests: tuple[str, ...]) -> frozenset[str]:
-    """What fails, if anything, where nothing is broken: it proves nothing."""
-    return frozenset() if tests[0] == "chaos" else frozenset(failing(TOP, tests))
-
-
-def failing(folder: Path, tests: tuple[str, ...]) -> list[str]:
-    """Run tests against the copy until a few have failed, and name these; ``chaos`` is rows of the fault matrix."""
-    if tests[0] == "chaos":
-        return struck(folder, tests[1:])
-    options = ["-q", "-p", "no:cacheprovider", "-n", "2", "--timeout", "60", "--maxfail", str(SHOWN)]
-    command = [sys.executable, "-m", "pytest", *options, *tests]
-    done = run(command, folder)
-    if done is None:
-        return [f"{' '.join(tests)} does not end"]
-    if done.returncode not in (0, 1) and "stopping after" not in done.stdout:
-        raise OutOfDate(f"{' '.join(tests)} could not be run:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-    return sorted(set(re.findall(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)))
-
-
-def struck(folder: Path, arguments: tuple[str, ...]) -> list[str]:
-    """Strike real fleets of the copy, and answer the rows that failed."""
-    done = run([sys.executable, "-m", "tests.chaos", *arguments], folder)
-    if done is None:
-        return [f"chaos {' '.join(arguments)} does not end"]
-    return sorted(set(re.findall(r"^--- (\w+ on \w+), seed .*: FAILED", done.stdout, re.MULTILINE)))
-
-
-def run(command: Sequence[str], folder: Path, *, patience: float = PATIENCE) -> subprocess.CompletedProcess[str] | None:
-    """Run a command on the copy; one that does not end by itself is ended with all that it started, and is None."""
-    environment = {**os.environ, "PYTHONPATH": str(folder / "src")}
-    pipe = subprocess.PIPE
-    with subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=pipe, stderr=pipe, text=True, start_new_session=True
-    ) as process:
-        try:
-            stdout, stderr = process.communicate(timeout=patience)
-        except subprocess.TimeoutExpired:
-            return None
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-    return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
+MAX_RECORDED = 2
+"""Tests that are recorded for each mutant, those without a server first; one may go and the other still catches it."""
 
 
 def say(text: str) -> None:
@@ -83,33 +27,95 @@ def say(text: str) -> None:
     sys.stdout.flush()
 
 
-def main(names: list[str]) -> int:
+def shard_of(text: str) -> tuple[int, int]:
+    """Parse ``2/4``, the second of four parts."""
+    number, slash, count = text.partition("/")
+    if not (slash and number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a part; expected K/N, such as 1/4")
+    return int(number), int(count)
+
+
+def select(names: Sequence[str], shard: tuple[int, int]) -> list[Mutant]:
+    """Return the mutants to try, in order of their names: the named ones or all, and of these every Nth."""
+    number, count = shard
+    chosen = [mutant for mutant in MUTANTS if not names or mutant.name in names]
+    return sorted(chosen, key=lambda mutant: mutant.name)[number - 1 :: count]
+
+
+def read_recorded() -> dict[str, list[str]]:
+    return dict(json.loads(CAUGHT_BY.read_text("utf-8")))
+
+
+def record(verdicts: Mapping[str, Verdict], unsound: set[str]) -> None:
+    """Write down which tests caught which mutant, for the next run."""
+    recorded = {mutant.name: read_recorded().get(mutant.name, []) for mutant in MUTANTS}
+    for verdict in verdicts.values():
+        if verdict.result == CAUGHT:
+            again = [test for test in recorded[verdict.name] if verdict.first and test not in verdict.by]
+            proven = [test for test in [*verdict.by, *again] if test not in unsound]
+            recorded[verdict.name] = sorted(proven, key=lambda test: test.count("postgres"))[:MAX_RECORDED]
+    known = {name: tests for name, tests in sorted(recorded.items()) if tests}
+    CAUGHT_BY.write_text(json.dumps(known, indent=1) + "\n", "utf-8")
+
+
+def line_of(verdict: Verdict) -> str:
+    what = f"caught by {', '.join(verdict.by[:2])}" if verdict.result == CAUGHT else verdict.result
+    return f"{verdict.name}: {what} ({verdict.seconds:.0f} s)" + (f"\n{verdict.reason}" if verdict.reason else "")
+
+
+def report(verdicts: Mapping[str, Verdict], seconds: float) -> bool:
+    """Print the figures of a run, and return whether every mutant was caught."""
+    ordered = [verdicts[name] for name in sorted(verdicts)]
+    lost = [verdict for verdict in ordered if verdict.result != CAUGHT]
+    first = sum(verdict.first for verdict in ordered)
+    say("--- figures of sabotage")
+    for verdict in ordered:
+        say(line_of(verdict))
+    for name, reason in RETIRED.items():
+        say(f"{name}: retired: {reason}")
+    tried = sum(verdict.seconds for verdict in ordered)
+    say(
+        f"{len(ordered)} mutants tried, {len(ordered) - len(lost)} caught ({first} by a recorded test),"
+        f" {len(lost)} not caught, {len(RETIRED)} retired; {seconds:.0f} s, the mutants {tried:.0f} s"
+    )
+    if lost:
+        say(f"not caught: {', '.join(verdict.name for verdict in lost)}")
+    return not lost
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="scripts/sabotage", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only these mutants")
+    parser.add_argument("--shard", type=shard_of, default=(1, 1), metavar="K/N", help="only the Kth of N parts")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="mutants that are tried at once")
+    parser.add_argument("--log", type=Path, default=TOP / ".sabotage.jsonl", help="where verdicts are kept")
+    parser.add_argument("--resume", action="store_true", help="keep the verdicts of an interrupted run of this source")
+    parser.add_argument("--record", action="store_true", help="write tests/sabotage/caught_by.json anew")
+    options = parser.parse_args(arguments)
     known = [mutant.name for mutant in MUTANTS]
-    if unknown := [name for name in names if name not in known]:
-        raise SystemExit(f"there is no mutant {', '.join(unknown)}; expected some of {', '.join(known)}")
-    survived = []
-    for mutant in MUTANTS:
-        if names and mutant.name not in names:
-            continue
-        try:
-            with tempfile.TemporaryDirectory(prefix="duly-sabotage-") as folder:
-                break_copy(mutant, Path(folder))
-                caught = [
-                    test
-                    for tests in mutant.tests
-                    for test in failing(Path(folder), tests)
-                    if test not in failing_anyway(tests)
-                ]
-        except OutOfDate as reason:
-            say(f"{mutant.name}: OUT OF DATE: {reason}")
-            survived.append(mutant.name)
-            continue
-        verdict = f"caught by {len(caught)} tests, if not more" if caught else "SURVIVED"
-        say("\n    ".join([f"{mutant.name}: {mutant.breaks}: {verdict}", *caught[:SHOWN]]))
-        if not caught:
-            survived.append(mutant.name)
-    say(f"survived: {', '.join(survived) or 'none'}")
-    return 1 if survived else 0
+    if unknown := set(options.names) - set(known):
+        parser.error(f"there is no mutant {', '.join(sorted(unknown))}; expected some of {', '.join(known)}")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    began = time.monotonic()
+    mutants, source = select(options.names, options.shard), digest_source()
+    if not options.resume:
+        options.log.unlink(missing_ok=True)
+    chosen = {mutant.name for mutant in mutants}
+    before = [verdict for verdict in read_log(options.log, source) if verdict.name in chosen]
+
+    def keep(verdict: Verdict) -> None:
+        write_log(options.log, source, verdict)
+        say(line_of(verdict))
+
+    with ExitStack() as stack:
+        folders = [
+            stack.enter_context(tempfile.TemporaryDirectory(prefix="duly-sabotage-")) for _ in range(options.workers)
+        ]
+        campaign = Campaign([WorkingCopy(Path(folder)) for folder in folders], read_recorded(), keep)
+        verdicts = campaign.run(mutants, before)
+    if options.record:
+        record(verdicts, campaign.unsound)
+    return 0 if report(verdicts, time.monotonic() - began) else 1
 
 
 if __name__ == "__main__":

@@ -1,13 +1,11 @@
 """Every mutant can be tried: each edit fits its target, and the tests that are to fail exist."""
 
 import ast
-import sys
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
-from tests.sabotage.__main__ import run
+from tests.sabotage.__main__ import read_recorded
 from tests.sabotage.mutants import MUTANTS, RETIRED, Mutant
 from tests.sabotage.targets import TOP, broken_files
 
@@ -34,9 +32,5 @@ def test_mutants_have_unique_names_and_no_name_is_lost() -> None:
     assert all(len(reason) > 20 for reason in RETIRED.values())
 
 
-def test_run_that_hangs_is_ended_with_its_children(tmp_path: Path) -> None:
-    started = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import time; time.sleep(600)'])"
-    assert run([sys.executable, "-c", started], tmp_path, patience=0.5) is None
-    done = run([sys.executable, "-c", "print('over')"], tmp_path)
-    assert done is not None
-    assert (done.returncode, done.stdout) == (0, "over\n")
+def test_recorded_tests_belong_to_mutants() -> None:
+    assert read_recorded().keys() <= {mutant.name for mutant in MUTANTS}
