@@ -1,0 +1,90 @@
+"""Compare two descriptions of a surface by meaning, and say in words what differs.
+
+A description is a tree of dictionaries. Its leaves are scalars, or lists whose order means nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+Tree = dict[str, Any]
+
+TITLES = {"rest": "REST", "cli": "CLI", "python": "Python"}
+"""How a surface is called in a report, if not by the name of its file."""
+
+MAX_SHOWN = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """``path`` leads to what was added, removed or changed; the first name is that of the surface."""
+
+    verb: str
+    path: tuple[str, ...]
+    old: Any = None
+    new: Any = None
+
+
+def differences(old: Tree, new: Tree, path: tuple[str, ...] = ()) -> Iterator[Difference]:
+    """Yield what must be done to ``old`` to get ``new``, in the order of the names."""
+    for name in sorted(old.keys() | new.keys()):
+        here = (*path, name)
+        if name not in new:
+            yield Difference("removed", here, old=old[name])
+        elif name not in old:
+            yield Difference("added", here, new=new[name])
+        else:
+            yield from _compare(old[name], new[name], here)
+
+
+def _compare(old: Any, new: Any, here: tuple[str, ...]) -> Iterator[Difference]:
+    if isinstance(old, dict) and isinstance(new, dict):
+        yield from differences(old, new, here)
+    elif isinstance(old, list) and isinstance(new, list):
+        before, after = ({_text(item): item for item in items} for items in (old, new))
+        yield from differences(before, after, here)
+    elif old != new:
+        yield Difference("changed", here, old, new)
+
+
+def report(found: Sequence[Difference]) -> list[str]:
+    """One line for each difference; the same difference in several places of a surface is told once."""
+    lines: list[str] = []
+    for same, group in groupby(sorted(found, key=_sort_key), key=_without_place):
+        first, *others = group
+        lines.append(f"{first.verb}: {' '.join((TITLES.get(first.path[0], first.path[0]), *first.path[1:]))}{same[-1]}")
+        if others:
+            lines.append(f"    also: {', '.join(other.path[1] for other in others)}")
+    return lines
+
+
+def _without_place(difference: Difference) -> tuple[Any, ...]:
+    """What the same change in another operation, command or object shares; last, how its values are shown."""
+    tail = difference.path[2:]
+    place = () if tail else difference.path[1:]
+    return difference.verb, difference.path[0], place, tail, _values(difference)
+
+
+def _sort_key(difference: Difference) -> tuple[Any, ...]:
+    return (*_without_place(difference), difference.path)
+
+
+def _values(difference: Difference) -> str:
+    if difference.verb == "changed":
+        return f" {_text(difference.old)} -> {_text(difference.new)}"
+    value = difference.new if difference.verb == "added" else difference.old
+    if value in ({}, [], difference.path[-1]):
+        return ""
+    if isinstance(value, dict) and any(isinstance(item, dict) for item in value.values()):
+        return f" ({', '.join(value)})"[:MAX_SHOWN]
+    if isinstance(value, dict):
+        return f" ({', '.join(f'{name} {_text(item)}' for name, item in value.items())})"
+    return f" ({_text(value)})"
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

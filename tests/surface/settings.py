@@ -1,0 +1,66 @@
+"""Settings: names, defaults, variables and keys of files, and which values each accepts, found by trying."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from duly.config import declared
+from duly.config.options import OPTIONS, Option, Refused
+from duly.config.sources import FILE_HERE, FILE_OF_MACHINE
+from tests.surface.diff import Tree
+
+NONSENSE = "no-such-word"
+SAMPLES: dict[str, Any] = {
+    "text": NONSENSE, "long text": "x" * 40, "text beyond ASCII": "é", "duration": "5m", "true": True, "-1": -1, "0": 0,
+    "1": 1, "65535": 65535, "65536": 65536, "0.5": 0.5, "list of text": [NONSENSE], "empty list": [],
+}  # fmt: skip
+
+
+def derive() -> Tree:
+    """Each setting by its path in a file; the names of the files, and the keys of a declared schedule."""
+    tree: Tree = {path: _describe(option) for path, option in OPTIONS.items()}
+    tree["[[schedules]]"] = {"keys": sorted(declared.WORDS)}
+    tree["files"] = {"here": FILE_HERE, "machine": str(FILE_OF_MACHINE)}
+    return tree
+
+
+def _describe(option: Option) -> Tree:
+    found: Tree = {
+        "toml": option.shown,
+        "variables": list(option.variables),
+        "default": list(option.default) if isinstance(option.default, tuple) else option.default,
+        "accepts": [name for name, value in SAMPLES.items() if _accepts(option, value)],
+        "type": type(_read(option)).__name__,
+    }
+    if option.secret:
+        found["secret"] = True
+        found["variables"] += [f"{name}_FILE" for name in option.variables]
+    if choices := sorted(_choices(option)):
+        found["choices"] = choices
+    return found
+
+
+def _accepts(option: Option, value: Any) -> bool:
+    try:
+        option.kind.read(value)
+    except Refused:
+        return False
+    return True
+
+
+def _read(option: Option) -> Any:
+    """A value as the program gets it."""
+    values = [*_choices(option), *SAMPLES.values()]
+    return next(option.kind.read(value) for value in values if _accepts(option, value))
+
+
+def _choices(option: Option) -> Iterator[str]:
+    """The words that are accepted where any other text is not; the refusal names them."""
+    if _accepts(option, NONSENSE) or _accepts(option, SAMPLES["duration"]):
+        return
+    try:
+        option.kind.read(NONSENSE)
+    except Refused as refused:
+        yield from (word for word in re.findall(r"[\w-]+", str(refused)) if _accepts(option, word))
