@@ -4,8 +4,12 @@ import asyncio
 import io
 import json
 import logging
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import httpx2
 import pytest
@@ -166,7 +170,8 @@ def test_json_logs_have_the_agreed_keys(root: logging.Logger) -> None:
     configure("info", "auto", colour=False, stream=out)
     log = logging.getLogger("shop")
     log.debug("too much")
-    log.warning("run %s\nfailed", "r1", extra={"run_id": "r1", "attempt": 2, "payload": {"card": 1}})
+    fields = {"run_id": "r1", "attempt": 2, "payload": {"card": 1}, "order": 17, "items": ["tea"], "level": "forged"}
+    log.warning("run %s\nfailed", "r1", extra=fields)
     try:
         raise ValueError("no")
     except ValueError:
@@ -175,9 +180,100 @@ def test_json_logs_have_the_agreed_keys(root: logging.Logger) -> None:
     ts = first.pop("ts")
     assert len(ts) == len("2026-11-16T00:00:00.000Z")
     assert ts.endswith("Z")
-    assert first == {"level": "warning", "logger": "shop", "event": "run r1\nfailed", "run_id": "r1", "attempt": 2}
+    assert first == {
+        "level": "warning", "logger": "shop", "event": "run r1\nfailed", "run_id": "r1", "attempt": 2, "order": 17,
+        "items": ["tea"],
+    }  # fmt: skip
     assert (second["error.type"], second["error.message"]) == ("ValueError", "no")
     assert "Traceback" in second["error.stack"]
+
+
+class Unprintable:
+    def __str__(self) -> str:
+        raise SystemExit("a script that became a job")
+
+    __repr__ = __str__
+
+
+circular: list[object] = []
+circular.append(circular)
+
+
+@pytest.mark.parametrize(
+    ("value", "json_value", "console_value"),
+    [
+        ("Ada", "Ada", "Ada"),
+        ("Ada Lovelace", "Ada Lovelace", '"Ada Lovelace"'),
+        ("a=b", "a=b", '"a=b"'),
+        ("", "", '""'),
+        ("x\x1b[2J\ny", "x\x1b[2J\ny", r'"x\u001b[2J\ny"'),
+        ("\ud800", r"\ud800", r'"\\ud800"'),
+        (17, 17, "17"),
+        (1 << 70, 1 << 70, str(1 << 70)),
+        (None, None, "null"),
+        (["tea", {"n": 2}], ["tea", {"n": 2}], '["tea",{"n":2}]'),
+        (datetime(2026, 11, 16, tzinfo=UTC), "2026-11-16T00:00:00Z", "2026-11-16T00:00:00Z"),
+        (circular, "[[...]]", "[[...]]"),
+        (Unprintable(), "(its text cannot be read: SystemExit)", '"(its text cannot be read: SystemExit)"'),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_extra_fields_are_logged_in_both_formats(
+    root: logging.Logger, value: object, json_value: object, console_value: str
+) -> None:
+    console, machine = io.StringIO(), io.StringIO()
+    configure("info", "json", colour=False, stream=machine)
+    logging.getLogger("shop").info("paid", extra={"detail": value})
+    configure("info", "console", colour=False, stream=console)
+    logging.getLogger("shop").info("paid", extra={"detail": value})
+    assert json.loads(machine.getvalue())["detail"] == json_value
+    (line,) = console.getvalue().splitlines()
+    assert line.endswith(f"info    shop: paid detail={console_value}")
+
+
+def logged_on_a_terminal(environment: dict[str, str]) -> str:
+    """What a process writes on a pseudo-terminal with the default log format."""
+    program = """
+import logging, sys
+from duly.config import wants_colour
+from duly.telemetry.logs import configure
+configure("info", "auto", colour=wants_colour(sys.stderr.isatty()))
+log = logging.getLogger("shop")
+log.info("charged", extra={"order": 17, "payload": {"card": 1}, "run_id": "r1", "worker_id": "w1"})
+try:
+    raise ValueError("no\\x1b[2J funds")
+except ValueError:
+    log.exception("run r1 failed", extra={"run_id": "r1", "attempt": 2})
+"""
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "TERM": "xterm", **environment},
+        stderr=theirs,
+        timeout=PATIENCE,
+    )
+    os.close(theirs)
+    text = os.read(ours, 65536).decode()
+    os.close(ours)
+    assert done.returncode == 0, text
+    return text.replace("\r\n", "\n")
+
+
+def test_a_terminal_shows_readable_lines_with_fields_and_tracebacks() -> None:
+    lines = logged_on_a_terminal({"NO_COLOR": "1", "FORCE_COLOR": ""}).splitlines()
+    assert re.fullmatch(r"\d\d:\d\d:\d\d\.\d{3} info    shop: charged order=17 run_id=r1", lines[0])
+    assert lines[1].endswith(" error   shop: run r1 failed attempt=2")
+    assert lines[2] == "    Traceback (most recent call last):"
+    assert lines[-1] == r"    ValueError: no\x1b[2J funds"
+    assert not any("\x1b" in line for line in lines)
+
+
+def test_a_terminal_shows_colours_unless_no_color_is_set() -> None:
+    text = logged_on_a_terminal({"NO_COLOR": "", "FORCE_COLOR": ""})
+    assert "\x1b[32minfo   \x1b[0m" in text
+    assert "\x1b[31;1mValueError: no\\x1b[2J funds\x1b[0m" in text
+    assert re.sub(r"\x1b\[[0-9;]*m", "", text).count("\x1b") == 0
 
 
 def test_an_error_that_cannot_say_what_it_is_has_its_line_all_the_same(root: logging.Logger) -> None:
