@@ -36,7 +36,7 @@ def test_pages_of_which_nothing_is_run_have_no_other_commands(page: str) -> None
 
 @pytest.mark.parametrize(("page", "step"), of(PIP))
 def test_what_is_installed_has_these_extras(page: str, step: str) -> None:
-    named = re.fullmatch(r"(?:/opt/duly/bin/)?pip install '?(?:duly|\.)(?:\[([a-z,]+)\])?'?", step)
+    named = re.fullmatch(r"(?:/opt/duly/bin/)?pip install (?:fastapi )?'?(?:duly|\.)(?:\[([a-z,]+)\])?'?", step)
     assert named is not None, step
     assert set((named[1] or "server").split(",")) <= set(EXTRAS)
 

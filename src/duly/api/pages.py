@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import lru_cache
 from html import escape
-from importlib.util import find_spec
 from pathlib import Path as File
 from typing import Final
 
@@ -21,6 +20,7 @@ _DOCS_POLICY: Final = (
     " frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 )
 _PAGE_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'"
+_SWAGGER_UI: Final = File(__file__).with_name("swagger_ui")
 _ASSETS: Final = {
     "swagger-ui-bundle.js": "text/javascript",
     "swagger-ui.css": "text/css",
@@ -118,8 +118,4 @@ def _html(page: str, request: Request, policy: str) -> HTMLResponse:
 
 @lru_cache(maxsize=len(_ASSETS))
 def _read_asset(name: str) -> bytes:
-    # Found without importing the package, which would bring a second web framework into the process.
-    spec = find_spec("fastapi_swagger")
-    assert spec is not None
-    assert spec.submodule_search_locations is not None
-    return (File(spec.submodule_search_locations[0]) / "resources" / name).read_bytes()
+    return (_SWAGGER_UI / name).read_bytes()
