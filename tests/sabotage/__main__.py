@@ -78,8 +78,9 @@ def report(verdicts: Mapping[str, Verdict], seconds: float) -> bool:
         f"{len(ordered)} mutants tried, {len(ordered) - len(lost)} caught ({first} by a recorded test),"
         f" {len(lost)} not caught, {len(RETIRED)} retired; {seconds:.0f} s, the mutants {tried:.0f} s"
     )
-    if lost:
-        say(f"not caught: {', '.join(verdict.name for verdict in lost)}")
+    breaks = {mutant.name: mutant.breaks for mutant in MUTANTS}
+    for verdict in lost:
+        say(f"not caught: {verdict.name}: {breaks[verdict.name]}")
     return not lost
 
 
