@@ -46,7 +46,7 @@ class Mutant:
 MUTANTS = (
     Mutant(
         "no-fence-on-records",
-        "a step is recorded for whoever says so, also for an attempt that was believed dead",
+        "Steps are recorded without checking the fence, also for an attempt that was declared dead.",
         (
             Edit(
                 "duly.store.methods.stepping.record_steps",
@@ -60,7 +60,7 @@ MUTANTS = (
     ),
     Mutant(
         "half-of-a-whole",
-        "of many schedules that are to be stored together, those that are not refused stay",
+        "An all-or-nothing put of schedules stores those that were not rejected.",
         (
             Edit(
                 "duly.store.methods.schedules.put_schedules",
@@ -72,7 +72,7 @@ MUTANTS = (
     ),
     Mutant(
         "window-identity",
-        "a window's run gets a random id: the store cannot refuse the second one",
+        "A window's run gets a random id, so the store cannot reject the second one.",
         (
             Edit(
                 "duly.core.ids.window_run_id",
@@ -85,7 +85,7 @@ MUTANTS = (
     ),
     Mutant(
         "ended-windows-forgotten",
-        "a window whose run has ended may fire again, if its cursor says so",
+        "A window whose run has ended fires again if its cursor points there.",
         (
             Edit(sql("sqlite", "insert_runs"), "WHERE NOT EXISTS", "WHERE true OR NOT EXISTS"),
             Edit(sql("postgres", "insert_runs"), "WHERE NOT EXISTS", "WHERE true OR NOT EXISTS"),
@@ -94,7 +94,7 @@ MUTANTS = (
     ),
     Mutant(
         "blames-the-next",
-        "a schedule is put off for what the database refused, also one that has moved since",
+        "A schedule that has moved on is deferred for an error of its previous fire.",
         (
             Edit(sql("sqlite", "set_aside"), " AND fire_at = :fire_at", ""),
             Edit(sql("postgres", "set_aside"), " AND fire_at = :fire_at::bigint", ""),
@@ -103,7 +103,7 @@ MUTANTS = (
     ),
     Mutant(
         "deadlines-left-behind",
-        "after an attempt that ended before anybody looked, nobody watches for timeouts",
+        "After an attempt that ended unobserved, no timeout is enforced.",
         (
             Edit(
                 "duly.engine.deadlines.Deadlines._watch",
@@ -115,13 +115,13 @@ MUTANTS = (
     ),
     Mutant(
         "open-runs-unheeded",
-        "a fire looks at no open runs, whatever the policy says",
+        "A fire ignores open runs, whatever the overlap policy.",
         (Edit("duly.core.rules.overlap.heeds_open_runs", "return definition.has_width or", "return"),),
         ((CONTRACT[0], "-k", "sqlite-memory and Overlap"), ("tests/core/rules/test_overlap.py",)),
     ),
     Mutant(
         "no-fence",
-        "a settle is guarded by run and session only",
+        "A settle checks the run and the session, but not the fence.",
         (
             Edit(
                 sql("sqlite", "complete_runs"),
@@ -148,7 +148,7 @@ MUTANTS = (
     ),
     Mutant(
         "no-guard",
-        "the end of an attempt is written whoever holds the run by now",
+        "A settle is written whoever holds the run by now.",
         (
             Edit(
                 sql("sqlite", "complete_runs"),
@@ -169,7 +169,7 @@ MUTANTS = (
     ),
     Mutant(
         "fence-unlocked",
-        "the fence is looked at first and the write trusts that look",
+        "A settle reads the fence without a lock and then writes without checking it.",
         (
             Edit(sql("postgres", "lock_runs"), "FOR UPDATE OF r", ""),
             Edit(
@@ -192,13 +192,13 @@ MUTANTS = (
     ),
     Mutant(
         "singleton-unlocked",
-        "who ends a run of a singleton key looks at who waits without locking the lane",
+        "Ending a run of a singleton key reads the waiting runs without locking the lane.",
         (Edit(sql("postgres", "lock_lanes"), "FOR UPDATE", ""),),
         (("tests/store/postgres/test_guards.py",),),
     ),
     Mutant(
         "unique-identity",
-        "a unique key is another one for every run that is asked for",
+        "Every request gets a unique key of its own.",
         (
             Edit(
                 "duly.store.methods.enqueueing._hold_uniques",
@@ -215,7 +215,7 @@ MUTANTS = (
     ),
     Mutant(
         "remote-session-owned",
-        "the session of a remote worker ends with the process that it asked first",
+        "A remote worker's session ends with the process that served its first request.",
         (
             Edit(
                 "duly.store.bound.keeping.BoundSessions.open_session",
@@ -227,7 +227,7 @@ MUTANTS = (
     ),
     Mutant(
         "remote-unfenced",
-        "a report is taken for whichever claim the session has of the run",
+        "A report is accepted for any claim of the run that the session holds.",
         (
             Edit(
                 "duly.store.methods.reporting.settle_reported",
@@ -239,13 +239,13 @@ MUTANTS = (
     ),
     Mutant(
         "remote-not-woken",
-        "a claim that waits hears of new runs at its next look only",
+        "A waiting claim notices new runs only at its next poll.",
         (Edit("duly.engine.instance.Instance.wake_worker", '            listener("runs")\n', "            pass\n"),),
         (("tests/api/test_worker.py", "-k", "woken and sqlite"),),
     ),
     Mutant(
         "two-transactions",
-        "the runs are committed before the cursor moves",
+        "The runs are committed before the cursor moves.",
         (
             Edit(
                 "duly.store.sqlite.running.run",
@@ -258,7 +258,7 @@ MUTANTS = (
     ),
     Mutant(
         "two-transactions-on-postgres",
-        "the runs are committed before the cursor moves, on PostgreSQL",
+        "The runs are committed before the cursor moves, on PostgreSQL.",
         (
             Edit(
                 "duly.store.postgres.running.run_program",
@@ -274,7 +274,7 @@ MUTANTS = (
     ),
     Mutant(
         "steps-before-their-children",
-        "what a body has recorded is committed before the runs that it starts",
+        "Recorded steps are committed before the child runs that they start.",
         (
             Edit(
                 "duly.store.sqlite.running.run",
@@ -287,7 +287,7 @@ MUTANTS = (
     ),
     Mutant(
         "instance-clock",
-        "leases are compared with the clock of the instance that looks",
+        "Leases are compared with the local clock instead of the store's.",
         (
             Edit(
                 "duly.store.methods.sessions.take_lost",
@@ -299,13 +299,13 @@ MUTANTS = (
     ),
     Mutant(
         "lane-unlocked",
-        "a settle releases a lane without holding its cursor",
+        "A settle releases a lane without locking its cursor.",
         (Edit(sql("postgres", "lock_cursors"), "FOR UPDATE", ""),),
         (BESIDE_PG,),
     ),
     Mutant(
         "revived-session",
-        "a heartbeat brings back a session that was declared dead",
+        "A heartbeat revives a session that was declared dead.",
         (
             Edit(
                 sql("sqlite", "extend_session"),
@@ -318,19 +318,19 @@ MUTANTS = (
     ),
     Mutant(
         "attempt-as-fence",
-        "the fence is the attempt's number, which a release gives back",
+        "The fence is the attempt number, which a release gives back.",
         (Edit(sql("sqlite", "claim_ready"), "fence = fence + 1", "fence = attempt + 1"),),
         (CONTRACT, SIMULATION),
     ),
     Mutant(
         "hanging-beat",
-        "a lease is doubted only when a beat fails, and not while one hangs",
+        "A hanging heartbeat does not end the trust in a lease; only a failing one does.",
         (Edit("duly.engine.heartbeat.Heartbeat.watch", "            self._on_distrust(session)\n", ""),),
         (("tests/engine/test_heartbeat.py", "tests/engine/test_leases.py", "-k", "sqlite or distrust"),),
     ),
     Mutant(
         "suspects-together",
-        "runs that were lost with their process are claimed together again",
+        "Runs that were lost together with their process are claimed together again.",
         (
             Edit(
                 "duly.core.rules.suspects.Suspect.goes_alone",
@@ -342,7 +342,7 @@ MUTANTS = (
     ),
     Mutant(
         "dead-session-claims",
-        "a session that was declared dead goes on claiming",
+        "A session that was declared dead goes on claiming.",
         (
             Edit(
                 sql("sqlite", "hold_session"),
@@ -354,13 +354,13 @@ MUTANTS = (
     ),
     Mutant(
         "redrive-unlocked",
-        "a redrive looks at the dead row without locking it",
+        "A redrive reads the dead run without locking it.",
         (Edit(sql("postgres", "lock_dead"), "FOR UPDATE", ""),),
         (REDRIVING_PG,),
     ),
     Mutant(
         "redrive-forgets-the-fence",
-        "a redriven run starts with a new fence, so that an attempt from before can end it",
+        "A redriven run starts with a new fence, so an earlier attempt can end it.",
         (
             Edit(
                 sql("sqlite", "revive_runs"), "h.max_attempts, h.fence, h.timeout_ms", "h.max_attempts, 0, h.timeout_ms"
@@ -370,13 +370,13 @@ MUTANTS = (
     ),
     Mutant(
         "redrive-any-death",
-        "a redrive answers whatever death the run has now, not the one it was asked about",
+        "A redrive applies to the run's present death, not to the one that was named.",
         (Edit("duly.store.methods.dead_letters._is_meant", "ref.fence in (None, run.fence)", "True"),),
         (REDRIVING,),
     ),
     Mutant(
         "handler-after-the-death",
-        "the run of the on_dead handler is made in a transaction after the one that ends the dead run",
+        "The on_dead handler's run is created in a transaction after the one that ends the dead run.",
         (
             Edit(
                 "duly.store.sqlite.running.run",
@@ -389,25 +389,25 @@ MUTANTS = (
     ),
     Mutant(
         "calendar-kept-for-ever",
-        "a calendar that was read once is not asked for again",
+        "A cached calendar is never read again.",
         (Edit(sql("sqlite", "read_calendars"), " AND c.revision IS asked.revision", ""),),
         (CALENDARS,),
     ),
     Mutant(
         "calendar-by-revision-alone",
-        "a calendar that was deleted and made again is taken for the one before",
+        "A calendar that was deleted and created again is taken for the old one.",
         (Edit(sql("sqlite", "read_calendars"), "c.id IS asked.id AND ", ""),),
         (CALENDARS,),
     ),
     Mutant(
         "calendar-not-held",
-        "a schedule that is made does not hold the calendar it names, and a delete beside it sees nobody",
+        "Creating a schedule does not lock its calendar, so a concurrent delete sees no use of it.",
         (Edit(sql("postgres", "hold_calendars"), "FOR KEY SHARE OF c", ""),),
         (CALENDARS_PG,),
     ),
     Mutant(
         "excluded-dates-across-a-change",
-        "local dates are thought to follow one another also where the clocks change",
+        "Excluded local dates are computed as if clocks never changed.",
         (
             Edit(
                 "duly.core.rules.excluding.Exclusions.constant_from",
@@ -424,7 +424,7 @@ MUTANTS = (
     ),
     Mutant(
         "excluded-stand-in",
-        "a due window that is excluded counts as the catch-up of a missed one",
+        "An excluded due window counts as the catch-up of a missed one.",
         (
             Edit(
                 "duly.core.rules.excluding.steps_excluding",
@@ -436,7 +436,7 @@ MUTANTS = (
     ),
     Mutant(
         "record-unfenced",
-        "a worker that was believed dead writes into the record of its successor",
+        "A worker that was declared dead writes into its successor's record.",
         (
             Edit(
                 "duly.store.methods.stepping.record_steps",
@@ -448,7 +448,7 @@ MUTANTS = (
     ),
     Mutant(
         "sleep-without-a-look",
-        "a run goes to sleep without looking for messages that its body has not seen",
+        "A run suspends without checking for messages that its body has not seen.",
         (
             Edit(
                 "duly.store.methods.settling._Verdicts._place",
@@ -460,7 +460,7 @@ MUTANTS = (
     ),
     Mutant(
         "last-record-wins",
-        "what has ended can be recorded again with another result",
+        "A step that has ended can be recorded again with another result.",
         (
             Edit(sql("sqlite", "put_steps"), "duly_steps.status = 'asked' OR", "true OR"),
             Edit(sql("postgres", "put_steps"), "duly_steps.status = 'asked' OR", "true OR"),
@@ -469,19 +469,19 @@ MUTANTS = (
     ),
     Mutant(
         "events-forgotten",
-        "a way in which runs end is not told",
+        "One of the ways in which runs end records no event.",
         (Edit("duly.store.methods.telling.TOLD_BY", '    "end_waiting": _ended_waiting,\n', ""),),
         (("tests/store/test_telling.py",), ("tests/differential/test_events_agree.py", "-k", "sqlite")),
     ),
     Mutant(
         "event-numbers-unlocked",
-        "two who read give numbers at once",
+        "Two readers number events at the same time.",
         (Edit(sql("postgres", "lock_watch"), "FOR UPDATE", ""),),
         ((BESIDE_PG[0], "-k", "postgres and number"),),
     ),
     Mutant(
         "unwatched-time-untold",
-        "who comes back across a time in which nobody watched does not hear of it",
+        "A watcher that returns after unwatched time gets no reset event.",
         (
             Edit(
                 "duly.store.methods.events.watch_events",
@@ -493,7 +493,7 @@ MUTANTS = (
     ),
     Mutant(
         "no-time-for-heads",
-        "half a head may be sent for ever",
+        "A client may take for ever to send its request headers.",
         (
             Edit(
                 "duly.api.connection.Connection._watch",
@@ -505,19 +505,19 @@ MUTANTS = (
     ),
     Mutant(
         "requests-ahead-are-read",
-        "who sends requests without waiting for answers has them all kept in memory",
+        "Pipelined requests are read into memory without a bound.",
         (Edit("duly.api.connection.Connection._hold", "held = bool(self.pipeline or self._unparsed)", "held = False"),),
         (("tests/serve/test_slow_clients.py", "-k", "ahead_are"),),
     ),
     Mutant(
         "nobody-makes-room",
-        "connections that only wait keep others out",
+        "Idle connections keep new ones out.",
         (Edit("duly.api.connection.Connection.connection_made", "            self._make_room()\n", ""),),
         (("tests/serve/test_slow_clients.py", "-k", "too_many"),),
     ),
     Mutant(
         "answers-are-waited-for",
-        "a client that does not read its answer is never cut off",
+        "A client that does not read its response is never disconnected.",
         (
             Edit(
                 "duly.api.connection.Connection.pause_writing",
@@ -529,19 +529,19 @@ MUTANTS = (
     ),
     Mutant(
         "databases-for-everybody",
-        "every user of the machine may read a new database",
+        "A new database file is readable by every user of the machine.",
         (Edit("duly.store.sqlite.connecting.connect", "    _create_for_us_alone(path)\n", ""),),
         (("tests/store/sqlite/test_connecting.py", "-k", "not_for_others"),),
     ),
     Mutant(
         "everybody-sees-everything",
-        "what an owner asks for is not narrowed to what is theirs",
+        "An owner's queries are not restricted to the owner's objects.",
         (Edit("duly.store.narrowing._step", '"tenant": whose.tenant, "owner": whose.owner}', "}"),),
         (("tests/api/test_auth.py", "-k", "404 or list or many"),),
     ),
     Mutant(
         "operations-touch-everything",
-        "an operation that a janitor carries on is not kept to whom it was begun by",
+        "An operation that the janitor continues is not restricted to its owner's objects.",
         (
             Edit(
                 "duly.store.bound.operations.BoundOperations.step_operation",
@@ -553,25 +553,25 @@ MUTANTS = (
     ),
     Mutant(
         "any-key-will-do",
-        "a key is known by its id alone",
+        "An API key is accepted by its id, without checking the secret.",
         (Edit("duly.app.credentials.Keys.caller", "or not right or not", "or not"),),
         (("tests/api/test_auth.py", "-k", "bad_key"),),
     ),
     Mutant(
         "no-scopes",
-        "a credential may do anything",
+        "A credential may do everything, whatever its scopes.",
         (Edit("duly.api.auth.guard.Guard.admit", "if not caller.may(needed):", "if False:"),),
         (("tests/api/test_auth.py", "-k", "403"),),
     ),
     Mutant(
         "in-any-name",
-        "an owner may create in the name of another",
+        "An owner may create objects that belong to another.",
         (Edit("duly.app.owning.Owning._check", "if given and given != mine:", "if False:"),),
         (("tests/api/test_auth.py", "-k", "belongs_to_the_caller"),),
     ),
     Mutant(
         "tokens-as-they-come",
-        "instants of a token are taken as the library takes them",
+        "Time claims of a token are not validated.",
         (
             Edit(
                 "duly.api.auth.jwt.Issuer._read", "if not all(_is_instant(at) for at in (exp, iat, nbf)):", "if False:"
@@ -581,7 +581,7 @@ MUTANTS = (
     ),
     Mutant(
         "term-unchecked",
-        "a fire is not asked whether its instance still leads",
+        "A fire does not check that its instance still leads.",
         (
             Edit(
                 sql("sqlite", "hold_term"),
@@ -593,7 +593,7 @@ MUTANTS = (
     ),
     Mutant(
         "leader-trusts-for-ever",
-        "a leader that cannot renew goes on believing that it leads",
+        "A leader that cannot renew its lease still believes that it leads.",
         (
             Edit(
                 "duly.engine.election.Election.term",
@@ -605,7 +605,7 @@ MUTANTS = (
     ),
     Mutant(
         "lead-not-handed-over",
-        "a leader that stops lets its lease run out",
+        "A leader that stops does not release its lease.",
         (
             Edit(
                 "duly.engine.election.Election.stop",
@@ -617,7 +617,7 @@ MUTANTS = (
     ),
     Mutant(
         "audit-misses-doubles",
-        "an audit takes two rows of a window for one",
+        "The audit does not report two rows of one window.",
         (
             Edit(
                 "duly.core.rules.auditing._Case._cover",
@@ -629,7 +629,7 @@ MUTANTS = (
     ),
     Mutant(
         "audit-misses-gaps",
-        "an audit does not look for windows without a row",
+        "The audit does not report windows without a row.",
         (
             Edit(
                 "duly.core.rules.auditing._Case._missing",
@@ -641,7 +641,7 @@ MUTANTS = (
     ),
     Mutant(
         "audit-prolongs-pauses",
-        "an audit takes a pause to last until somebody noticed that it was over",
+        "The audit lets a pause last until its end was noticed.",
         (
             Edit(
                 "duly.core.rules.living.pauses_of",
@@ -653,7 +653,7 @@ MUTANTS = (
     ),
     Mutant(
         "audit-believes-ids",
-        "an audit does not compare a row's id with its window",
+        "The audit does not compare a row's id with its window.",
         (
             Edit(
                 "duly.core.rules.auditing._Case._look_at",
@@ -665,13 +665,13 @@ MUTANTS = (
     ),
     Mutant(
         "no-sync-per-commit",
-        "a commit is answered before the disk has it",
+        "A commit returns before the disk has it.",
         (Edit("duly.store.sqlite.connecting._set_up", '("synchronous", "FULL")', '("synchronous", "NORMAL")'),),
         (("tests/chaos/test_harness.py", "-k", "s03"),),
     ),
     Mutant(
         "no-guard-in-a-fleet",
-        "the end of an attempt is written whoever holds the run by now, in real processes",
+        "A settle is written whoever holds the run by now, in real processes.",
         (
             Edit(
                 sql("sqlite", "complete_runs"),
@@ -692,7 +692,7 @@ MUTANTS = (
     ),
     Mutant(
         "settled-before-the-confirm",
-        "a delivery counts as done although nobody has confirmed it",
+        "A delivery counts as done although it was not confirmed.",
         (
             Edit(
                 "duly.targets.delivering.Deliverer._outcome",
@@ -707,7 +707,7 @@ MUTANTS = (
     ),
     Mutant(
         "another-body-each-time",
-        "a message that is sent again says which attempt it is, and so is another message",
+        "A repeated message carries its attempt number, so its body differs.",
         (
             Edit(
                 "duly.targets.envelope._data",
@@ -719,7 +719,7 @@ MUTANTS = (
     ),
     Mutant(
         "acknowledged-before-it-is-handled",
-        "a consumer acknowledges a message before its handler has returned",
+        "A consumer acknowledges a message before its handler has returned.",
         (
             Edit(
                 "duly.consuming.consumer.Consumer._handle",
@@ -731,7 +731,7 @@ MUTANTS = (
     ),
     Mutant(
         "waits-by-the-wall-clock",
-        "the trust in a lease and the end of an attempt go by a clock that people set",
+        "The trust in a lease and the timeout of an attempt follow the wall clock.",
         (
             Edit("duly.engine.heartbeat.Heartbeat.trusted", "self._clock.steady()", "(self._clock.now() / 1000)"),
             Edit("duly.engine.heartbeat.Heartbeat.watch", "self._clock.steady()", "(self._clock.now() / 1000)"),
@@ -749,7 +749,7 @@ MUTANTS = (
     ),
     Mutant(
         "another-id-when-repeated",
-        "a run that is asked for again, because the answer was lost, is another run",
+        "An enqueue that is repeated after a lost response creates another run.",
         (
             Edit(
                 "duly.store.methods.enqueueing._new_run",
@@ -762,31 +762,31 @@ MUTANTS = (
     ),
     Mutant(
         "claims-more-than-it-may",
-        "a claim takes more runs than were asked for",
+        "A claim takes more runs than its limit.",
         (Edit(sql("postgres", "claim_ready"), "LIMIT :limit::bigint", "LIMIT :limit::bigint * 2"),),
         ((CONTRACT[0], "-k", "postgres and laim"),),
     ),
     Mutant(
         "no-jitter",
-        "runs that failed together are tried again together",
+        "Runs that failed together are retried together.",
         (Edit("duly.core.rules.backoff.delay_ms", "if not retry.jitter:", "if True:"),),
         (("tests/core/rules/test_backoff.py",),),
     ),
     Mutant(
         "calls-without-an-end",
-        "a call to a server that has fallen silent waits for ever",
+        "A call to a silent server waits for ever.",
         (Edit("duly.store.postgres.watchdog.Watchdog._guard", "                        watch.abort()\n", ""),),
         (("tests/store/postgres/test_outcomes.py", "-k", "silen"),),
     ),
     Mutant(
         "stops-without-giving-back",
-        "an instance that is told to stop keeps the runs that it cannot finish",
+        "An instance that stops keeps the runs that it cannot finish.",
         (Edit("duly.engine.worker.Worker.drain", "attempt.stop(Stop.SHUTDOWN)", "pass"),),
         (("tests/engine/test_stop.py", "-k", "sqlite"),),
     ),
     Mutant(
         "a-clock-in-the-where",
-        "a claim asks the clock once per row, which no index can serve",
+        "A claim reads the clock once per row, so no index serves it.",
         (
             Edit(
                 sql("postgres", "claim_ready"),
@@ -798,7 +798,7 @@ MUTANTS = (
     ),
     Mutant(
         "webhooks-anywhere",
-        "a name may lead a webhook inside",
+        "A host name may lead a webhook to an internal address.",
         (
             Edit(
                 "duly.core.endpoint.check_addresses",
@@ -810,37 +810,37 @@ MUTANTS = (
     ),
     Mutant(
         "the-first-address-will-do",
-        "only the first address of a name is checked",
+        "Only the first address of a host name is checked.",
         (Edit("duly.core.endpoint.check_addresses", "for address in found:", "for address in found[:1]:"),),
         (("tests/targets/test_webhook.py", "-k", "w31"),),
     ),
     Mutant(
         "any-body-is-signed",
-        "a signature says nothing of the body",
+        "A signature does not cover the body.",
         (Edit("duly.core.signing._sign", ".encode() + body", ".encode()"),),
         (("tests/core/test_signing.py",),),
     ),
     Mutant(
         "webhooks-of-others",
-        "a webhook hears of a schedule that is not its owner's",
+        "A webhook is notified of schedules of other owners.",
         (Edit(sql("sqlite", "interested_in_schedules"), " AND (w.owner IS NULL OR w.owner = s.owner)", ""),),
         ((CONTRACT[0], "-k", "sqlite-memory and TellingWebhooks"),),
     ),
     Mutant(
         "owed-again-and-again",
-        "a fire that is owed is told at every look",
+        "An overdue fire is reported again at every check.",
         (Edit(sql("sqlite", "insert_overdue"), "ON CONFLICT DO NOTHING", "ON CONFLICT DO UPDATE SET since = since"),),
         ((CONTRACT[0], "-k", "sqlite-memory and TellingWebhooks"), ("tests/engine/test_auditor.py", "-k", "webhooks")),
     ),
     Mutant(
         "news-of-news",
-        "webhooks are told of the runs that tell webhooks",
+        "Webhooks are notified of the runs that deliver notifications.",
         (Edit(sql("sqlite", "interested_in_runs"), "seen.job <> :job AND", ":job IS NOT NULL AND"),),
         ((CONTRACT[0], "-k", "sqlite-memory and TellingWebhooks"),),
     ),
     Mutant(
         "an-event-twice",
-        "an event that is published again under its id is taken for a new one",
+        "An event that is published again under its id counts as a new one.",
         (
             Edit(
                 "duly.store.methods.publishing.publish_event",
@@ -852,19 +852,19 @@ MUTANTS = (
     ),
     Mutant(
         "gathered-by-what-has-begun",
-        "an event is added to a run that waits for its next try",
+        "An event is added to a run that has already been attempted.",
         (Edit(sql("sqlite", "lock_gathered"), " AND fence = 0 AND claimed_by IS NULL", ""),),
         (ON_EVENT,),
     ),
     Mutant(
         "quiet-counts-from-the-first",
-        "a debounced run goes although events still come",
+        "A debounced run starts although events still arrive.",
         (Edit("duly.core.on_event.add_event", "quiet_at = now + handler.quiet_ms", "quiet_at = so_far.due_at"),),
         (ON_EVENT,),
     ),
     Mutant(
         "a-child-that-nobody-knows",
-        "a parent waits for ever for a child that nobody can run",
+        "A parent waits for ever for a child that no worker can run.",
         (
             Edit(
                 "duly.workflow.runner.Stint._go_on",
@@ -876,13 +876,13 @@ MUTANTS = (
     ),
     Mutant(
         "cancelled-by-its-first-id-only",
-        "a cancel does not reach the run that another went on as",
+        "A cancel does not reach the run that continues another.",
         (Edit("duly.app.runs.Runs.cancel", "(run is None or run.went_on)", "run is None"),),
         (("tests/workflow/test_long_waits.py", "-k", "sqlite and h13"),),
     ),
     Mutant(
         "one-unreadable-hides-all",
-        "a schedule that a newer version wrote stops all that is done to many",
+        "A schedule written by a newer version makes bulk operations fail.",
         (
             Edit(
                 "duly.store.methods.schedules.readable_schedules",
@@ -894,7 +894,7 @@ MUTANTS = (
     ),
     Mutant(
         "adopted-all-at-once",
-        "a start writes all runs that waited for its jobs in one statement",
+        "A start updates all runs that waited for its jobs in one statement.",
         (
             Edit(sql("sqlite", "adopt_jobs"), "LIMIT :limit", "LIMIT :limit + 1000"),
             Edit(sql("postgres", "adopt_jobs"), "LIMIT :limit::bigint", "LIMIT :limit::bigint + 1000"),
@@ -906,25 +906,25 @@ MUTANTS = (
     ),
     Mutant(
         "a-batch-every-heartbeat",
-        "the janitor rests although pauses have ended that it did not come to",
+        "The janitor rests although more pauses have ended than one batch holds.",
         (Edit("duly.engine.janitor.Janitor._end_pauses", "if resumed == BATCH:", "if False:"),),
         (("tests/engine/test_janitor.py", "-k", "sqlite"),),
     ),
     Mutant(
         "a-batch-of-topics-every-heartbeat",
-        "the janitor rests although topics are left that nobody hears",
+        "The janitor rests although topics without a listener are left.",
         (Edit("duly.engine.janitor.Janitor._tend", "return BATCH in (adopted, len(unheard))", "return False"),),
         (("tests/engine/test_janitor.py", "-k", "sqlite"),),
     ),
     Mutant(
         "changes-keep-a-pause-that-is-over",
-        "a change passes over the windows that came since the end of a pause, if nobody noticed that before",
+        "A change skips the windows since the end of a pause that was not yet noticed.",
         (Edit("duly.store.methods.changes.end_pauses", "    if not over:\n", "    if True:\n"),),
         ((CONTRACT[0], "-k", "sqlite-memory and nobody_noticed"),),
     ),
     Mutant(
         "many-keep-a-pause-that-is-over",
-        "a pause of many leaves a pause that is over, so that the janitor resumes what was to be paused",
+        "A bulk pause keeps an expired pause, so the janitor resumes the schedules.",
         (
             Edit(sql("sqlite", "expired_pauses_of"), "paused_until <= :now", "paused_until < 0"),
             Edit(
@@ -940,13 +940,13 @@ MUTANTS = (
     ),
     Mutant(
         "pauses-end-with-a-round",
-        "a pause ends at the janitor's next round, not at its end",
+        "A pause ends at the janitor's next round instead of on time.",
         (Edit("duly.engine.janitor.Janitor.run_once", "min(self._round_at, pause_ends_at)", "self._round_at"),),
         (("tests/engine/test_janitor.py", "-k", "sqlite"),),
     ),
     Mutant(
         "sure-of-a-commit-that-was-sent-along",
-        "a commit whose answer is lost is taken for one that was not done",
+        "A commit whose response is lost is reported as not done.",
         (
             Edit(
                 "duly.store.postgres.committing.Writing._ask_last",
@@ -958,7 +958,7 @@ MUTANTS = (
     ),
     Mutant(
         "unsure-of-what-the-server-refused",
-        "a statement that was refused is told as a commit of which nobody knows",
+        "A rejected statement is reported as a commit with an unknown outcome.",
         (
             Edit(
                 "duly.store.postgres.committing.Writing._ask_last",
@@ -970,7 +970,7 @@ MUTANTS = (
     ),
     Mutant(
         "a-guess-is-believed",
-        "a transaction goes by what somebody thinks that the server's clock shows",
+        "A transaction uses a guessed server time that is wrong.",
         (
             Edit(
                 sql("postgres", "set_out"),
@@ -982,7 +982,7 @@ MUTANTS = (
     ),
     Mutant(
         "the-time-is-told-by-a-guess",
-        "who asks the store for the time is told a guess, and what goes by one alone is refused for good",
+        "A guess is returned as the store's time, and errors based on one are final.",
         (
             Edit(
                 "duly.store.postgres.transactions.Transactions._run",
@@ -999,19 +999,19 @@ MUTANTS = (
     ),
     Mutant(
         "commits-on-dead-lines",
-        "a commit is sent on a connection that the server has closed, and nobody knows what came of it",
+        "A commit is sent on a connection that the server has closed.",
         (Edit("duly.store.postgres.committing.Writing._ask_last", "self._wire.check()", "pass"),),
         (("tests/store/postgres/test_outcomes.py", "-k", "died_while_idle"),),
     ),
     Mutant(
         "poolers-are-believed",
-        "what a pooler says of its lost server is taken for the server's word that it did not commit",
+        "A pooler's error about its lost server counts as proof that nothing was committed.",
         (Edit("duly.store.postgres.committing._is_refused", "not code.startswith(_CONNECTION_LOST)", "True"),),
         (("tests/store/postgres/test_outcomes.py", "-k", "pooler"),),
     ),
     Mutant(
         "callers-take-the-engines-threads",
-        "callers who wait for one locked schedule keep all fires, claims and settles waiting",
+        "Callers that wait for a locked schedule delay fires, claims and settles.",
         (
             Edit(
                 "duly.store.postgres.driver.PostgresDriver._make_ready",
@@ -1024,7 +1024,7 @@ MUTANTS = (
     ),
     Mutant(
         "limits-begin-on-the-thread",
-        "the time limit of a call does not count how long it waited for a thread",
+        "The time limit of a call does not include the wait for a thread.",
         (
             Edit(
                 "duly.store.postgres.transactions.Transactions.run", "(now if called_at is None else called_at)", "now"
@@ -1034,7 +1034,7 @@ MUTANTS = (
     ),
     Mutant(
         "early-on-postgres",
-        "a fire that comes a moment early does not wait for the server's clock, and says that it has",
+        "A fire that arrives early does not wait for the server's clock, but uses its due time.",
         (
             Edit(
                 "duly.store.postgres.transactions.Transactions._wait_for",
@@ -1046,7 +1046,7 @@ MUTANTS = (
     ),
     Mutant(
         "early-on-sqlite",
-        "a fire that comes a moment early is run at once",
+        "A fire that arrives early runs at once.",
         (
             Edit(
                 "duly.store.sqlite.writer.Writer._collect",
@@ -1058,7 +1058,7 @@ MUTANTS = (
     ),
     Mutant(
         "recovery-goes-by-a-clock-that-leapt",
-        "a leap of the store's clock takes every lease",
+        "A jump of the store's clock expires every lease.",
         (
             Edit(
                 "duly.store.methods.sessions.take_lost",
@@ -1070,7 +1070,7 @@ MUTANTS = (
     ),
     Mutant(
         "told-after-the-commit",
-        "what a transaction did is told when it has been committed already",
+        "Events of a transaction are written after its commit.",
         (
             Edit(
                 "duly.store.methods.telling.Tap._listen",
@@ -1082,7 +1082,7 @@ MUTANTS = (
     ),
     Mutant(
         "suspects-follow-unwritten-ends",
-        "a suspect is tried while the end of the one before it is still on its way, and dies with it",
+        "A suspect starts before the end of the previous one is written, and is lost with it.",
         (
             Edit(
                 "duly.engine.worker.Worker._finish",
@@ -1094,7 +1094,7 @@ MUTANTS = (
     ),
     Mutant(
         "a-queue-takes-all",
-        "the first queue of a priority may take all the room of a claim",
+        "The first queue of a priority may take all slots of a claim.",
         (
             Edit(
                 "duly.core.rules.fairness.shares",
@@ -1106,7 +1106,7 @@ MUTANTS = (
     ),
     Mutant(
         "queues-by-name",
-        "where there is room for one run, it is always of the queue whose name comes first",
+        "A claim of one run always prefers the queue whose name sorts first.",
         (
             Edit(
                 "duly.core.rules.fairness.shuffled",
@@ -1118,25 +1118,25 @@ MUTANTS = (
     ),
     Mutant(
         "no-second-turn",
-        "what other queues leave of a claim is left, however much waits in one",
+        "Slots that other queues leave free are not given to a queue with a backlog.",
         (Edit("duly.core.rules.fairness.shares", "            wanting.append(queue)\n", "            pass\n"),),
         (("tests/core/rules/test_fairness.py",), SHARES),
     ),
     Mutant(
         "asks-lines-that-are-not-due",
-        "queues whose runs are not due yet take a share and cost a statement each",
+        "Queues whose runs are not due take a share and cost a statement each.",
         (Edit("duly.store.methods.claiming.claim_runs", "if line.first_due_at <= now", "if True"),),
         (("tests/store/postgres/test_round_trips.py",),),
     ),
     Mutant(
         "no-floor",
-        "every claim walks over all that waits for other workers",
+        "Every claim scans all runs that wait for other workers.",
         (Edit("duly.store.methods.claiming._claim_ready", "floor=floor or GROUND", "floor=GROUND"),),
         (FLOORS,),
     ),
     Mutant(
         "floors-for-ever",
-        "a run that comes in with an instant long past is never found behind a backlog of another job",
+        "A run with an old due time is never found behind a backlog of another job.",
         (
             Edit(
                 "duly.store.methods.floors.Floors.of",
@@ -1148,13 +1148,13 @@ MUTANTS = (
     ),
     Mutant(
         "floors-up-to-now",
-        "what is committed a moment after its instant waits as if it were long past",
+        "A run that is committed just after its due time is not found for seconds.",
         (Edit("duly.store.methods.claiming._look_back", "min(first_due_at, asking.now - MARGIN_MS)", "first_due_at"),),
         (FLOORS,),
     ),
     Mutant(
         "floors-hide-what-is-let-go",
-        "the next run of a lane waits for seconds behind a backlog of another job",
+        "The next run of a lane waits for seconds behind a backlog of another job.",
         (
             Edit(
                 "duly.store.bound.engine.BoundClaiming._let_go",
@@ -1166,7 +1166,7 @@ MUTANTS = (
     ),
     Mutant(
         "floor-as-a-filter",
-        "a claim begins at the head of its line and only leaves out what lies below the floor",
+        "A claim scans from the head of its line and filters out what lies below the watermark.",
         (
             Edit(sql("sqlite", "claim_ready"), "due_at BETWEEN :floor", "due_at + 0 BETWEEN :floor"),
             Edit(sql("postgres", "claim_ready"), "due_at BETWEEN :floor", "due_at + 0 BETWEEN :floor"),
@@ -1175,19 +1175,19 @@ MUTANTS = (
     ),
     Mutant(
         "fires-take-every-place",
-        "fires that meet every free place keep what is enqueued waiting for ever",
+        "Fires that fill every free slot starve enqueued runs.",
         (Edit("duly.engine.worker.Worker.reserve", "UNCLAIMED_POLLS * self._settings.poll", "10**9"),),
         (("tests/engine/test_queues.py",),),
     ),
     Mutant(
         "ended-runs-come-back",
-        "an enqueue that is repeated while its run ends makes that run a second time",
+        "An enqueue repeated while its run ends creates that run again.",
         (Edit(sql("postgres", "drop_returned"), "r.fence = 0", "r.fence < 0"),),
         (("tests/store/postgres/test_guards.py",),),
     ),
     Mutant(
         "ended-children-come-back",
-        "a record that is repeated while its child ends makes that child a second time",
+        "A record repeated while its child ends creates that child again.",
         (
             Edit(
                 "duly.store.methods.stepping._writes",
@@ -1199,19 +1199,19 @@ MUTANTS = (
     ),
     Mutant(
         "new-children-escape-a-cancel",
-        "a cancel does not look again for the child that was being recorded while it waited",
+        "A cancel misses the child that was recorded while it waited for a lock.",
         (Edit("duly.store.methods.runs._lock_below", "        found = {row[0] for row in rows}\n", "        pass\n"),),
         (FAMILIES,),
     ),
     Mutant(
         "redrives-miss-an-end",
-        "a child ends while its parent is redriven, and nobody tells that parent",
+        "A child's end is lost if its parent is redriven at the same time.",
         (Edit(sql("postgres", "lock_children"), "FOR UPDATE OF r", ""),),
         (FAMILIES,),
     ),
     Mutant(
         "dead-parents-hear-nothing",
-        "what a child came to while its parent was dead is never heard of when that goes again",
+        "A redriven parent never learns the result of a child that ended while it was dead.",
         (
             Edit(sql("postgres", "ended_children"), "c.position > 0", "c.position < 0"),
             Edit(sql("sqlite", "ended_children"), "c.position > 0", "c.position < 0"),
@@ -1220,19 +1220,19 @@ MUTANTS = (
     ),
     Mutant(
         "families-in-any-order",
-        "two settles that end each other's children wait in a circle",
+        "Two settles that end each other's children deadlock.",
         (Edit(sql("postgres", "lock_families"), "FOR UPDATE", ""),),
         (FAMILIES,),
     ),
     Mutant(
         "purged-while-they-begin",
-        "a request with an old key begins anew and is purged, so that it is done again when it is repeated",
+        "A purge removes a request key that is being reused, so a repeat is executed again.",
         (Edit(sql("postgres", "purge_requests"), "  AND expires_at <= :now::bigint\nRETURNING", "RETURNING"),),
         (RACES,),
     ),
     Mutant(
         "purged-while-they-are-asked-for",
-        "a unique key that somebody is taking again is purged",
+        "A purge removes a unique key that is being taken again.",
         (
             Edit(sql("postgres", "purge_uniques"), "    FOR UPDATE OF i SKIP LOCKED\n", ""),
             Edit(sql("postgres", "purge_uniques"), "AND u.ctid = old.seen", ""),
@@ -1241,7 +1241,7 @@ MUTANTS = (
     ),
     Mutant(
         "purged-while-they-are-entered",
-        "a lane that somebody is entering is purged",
+        "A purge removes a lane that a run is entering.",
         (
             Edit(sql("postgres", "purge_lanes"), "    FOR UPDATE OF i SKIP LOCKED\n", ""),
             Edit(sql("postgres", "purge_lanes"), "AND l.ctid = old.seen", ""),
@@ -1250,7 +1250,7 @@ MUTANTS = (
     ),
     Mutant(
         "moved-keys-are-lost",
-        "a cancel by key that waits for a reschedule cancels the one that has the key no more",
+        "A cancel by key that waited for a reschedule cancels the schedule that no longer has the key.",
         (
             Edit(
                 "duly.store.methods.schedules.lock_schedule",
@@ -1262,61 +1262,61 @@ MUTANTS = (
     ),
     Mutant(
         "purges-leave-what-just-ended",
-        "a purge is over although a run has ended while it looked, and leaves that run behind",
+        "A purge finishes although a run ended meanwhile, and leaves it behind.",
         (Edit(sql("postgres", "anything_left"), "OR EXISTS (", "OR false AND EXISTS ("),),
         (RACES,),
     ),
     Mutant(
         "new-listeners-hear-nothing",
-        "a topic's run ends for want of a listener although one has begun to listen",
+        "A topic's run ends for want of a listener although one has just subscribed.",
         (Edit("duly.store.methods.topics.end_unheard_topics", "Hold.UNKNOWN_JOB", "None"),),
         (RACES,),
     ),
     Mutant(
         "stopped-schedules-try-again",
-        "the run of a cancelled schedule that was being given back has another attempt",
+        "A run of a cancelled schedule is retried if it was being released.",
         (Edit(sql("postgres", "lock_runs_of"), "FOR UPDATE", ""),),
         (RACES,),
     ),
     Mutant(
         "stopped-schedules-are-backfilled",
-        "a backfill makes runs of a schedule that was cancelled, which no cancel ends",
+        "A backfill creates runs of a cancelled schedule.",
         (Edit("duly.core.rules.backfilling.backfill_runs", "    check_backfill(schedule)\n", ""),),
         ((CONTRACT[0], "-k", "sqlite-memory and Backfilling"),),
     ),
     Mutant(
         "fires-wait-for-a-death",
-        "a fire waits for who declares its session dead, who waits for a cursor that it holds",
+        "A fire and the expiry of its session deadlock.",
         (Edit(sql("postgres", "grab_session"), " SKIP LOCKED", ""),),
         (("tests/store/postgres/test_crossings.py",),),
     ),
     Mutant(
         "looking-back-makes-ended-runs-again",
-        "in a transaction of the caller's that looks at one moment all along, a run is made that has ended since",
+        "In a caller's transaction with an older snapshot, an ended run is created again.",
         (Edit(sql("postgres", "probe_history"), "<> 'read committed'", "= 'never'"),),
         (BORROWED,),
     ),
     Mutant(
         "looking-back-decides",
-        "a trigger in such a transaction does not know of the run that was made since, and makes a second one",
+        "A trigger in such a transaction misses a newer run and creates a second one.",
         (Edit(sql("postgres", "touch_cursors"), "= ANY (:ids::uuid[])", "= ANY (:ids::uuid[]) AND false"),),
         (BORROWED,),
     ),
     Mutant(
         "looking-back-waits",
-        "in such a transaction a run waits for the end of one that has ended since, and nobody lets it go",
+        "A run created in such a transaction waits for one that has ended, and is never released.",
         (Edit(sql("postgres", "hold_deciding"), "<> 'read committed'", "= 'never'"),),
         (BORROWED,),
     ),
     Mutant(
         "looking-back-numbers-twice",
-        "a signal in such a transaction takes a number that is taken, and fails without saying what to do",
+        "A signal in such a transaction takes a used number and fails without saying what to do.",
         (Edit(sql("postgres", "put_messages"), "ON CONFLICT DO NOTHING", ""),),
         (BORROWED,),
     ),
     Mutant(
         "zombies-in-one-batch",
-        "an older attempt that ends in the same batch as the newer one borrows its guard",
+        "An older attempt settled in the same batch as the newer one passes with its guard.",
         (
             Edit(
                 "duly.store.methods.settling.settle",
@@ -1328,31 +1328,31 @@ MUTANTS = (
     ),
     Mutant(
         "given-back-by-the-hundred",
-        "of many runs that go again at once, those after the first hundred are left in dead hands",
+        "Of many runs to requeue, only the first batch is.",
         (Edit("duly.store.methods.settling._Verdicts.write", "for part in parts))", "for part in parts[:1]))"),),
         ((CONTRACT[0], "-k", "sqlite-memory and TestSettling"),),
     ),
     Mutant(
         "any-success-is-mine",
-        "an attempt is told that its success was kept, although it was a newer one's",
+        "An attempt is told that its success was kept, although a newer one's was.",
         (Edit(sql("sqlite", "settled_already"), "AND h.fence = n.fence ", ""),),
         ((CONTRACT[0], "-k", "sqlite-memory and Zombies"),),
     ),
     Mutant(
         "cancels-put-off",
-        "a cancel that is asked for again and again is never enforced",
+        "Repeating a cancel request postpones its enforcement.",
         (Edit(sql("sqlite", "request_cancels"), " AND cancel_at IS NULL", ""),),
         ((CONTRACT[0], "-k", "sqlite-memory and TestSettling"),),
     ),
     Mutant(
         "old-windows-in-new-hands",
-        "a window whose run has ended is handed to an idle worker again",
+        "A window whose run has ended is handed to an idle worker again.",
         (Edit("duly.store.methods.firing.fire_due", " if run.id in tick.inserted]", "]"),),
         ((CONTRACT[0], "-k", "sqlite-memory and Guards"),),
     ),
     Mutant(
         "fences-stand-in-fair-queues",
-        "a claim from a queue with an order of its own has the fence of the one before",
+        "A claim from an ordered queue does not raise the fence.",
         (
             Edit(sql("sqlite", "claim_chosen"), "fence = fence + 1", "fence = fence"),
             Edit(sql("sqlite", "claim_newest"), "fence = fence + 1", "fence = fence"),
@@ -1363,7 +1363,7 @@ MUTANTS = (
     ),
     Mutant(
         "begins-what-others-have",
-        "a claim that is answered when the lease has run out is begun all the same",
+        "A claim that returns after the lease ran out is started all the same.",
         (
             Edit(
                 "duly.engine.worker.Worker._start",
@@ -1375,25 +1375,25 @@ MUTANTS = (
     ),
     Mutant(
         "claims-in-doubt",
-        "a worker goes on claiming under a lease that it does not trust",
+        "A worker goes on claiming under a lease that it does not trust.",
         (Edit("duly.engine.instance.Instance._build", "session=self._trusted_session", "session=self._session_now"),),
         (("tests/engine/test_leases.py", "-k", "sqlite"),),
     ),
     Mutant(
         "newer-claims-unseen",
-        "an attempt does not learn that its run was claimed anew under its own session",
+        "An attempt does not notice that its run was claimed again under its own session.",
         (Edit("duly.engine.worker.Worker.heard", "elif run is None or run.fence != fence:", "elif run is None:"),),
         (("tests/engine/test_leases.py", "-k", "sqlite"),),
     ),
     Mutant(
         "ends-taken-for-leaks",
-        "a run whose end is on its way is given back as one that leaked",
+        "A run whose end is being written is released as leaked.",
         (Edit("duly.engine.worker.Worker.heard", "            if run.id in ending:\n                continue\n", ""),),
         (("tests/engine/test_leases.py", "-k", "sqlite"),),
     ),
     Mutant(
         "unknown-is-done",
-        "a settle of which nobody knows is taken for done",
+        "A settle with an unknown outcome counts as done.",
         (
             Edit(
                 "duly.engine.settler.Settler._write",
@@ -1406,13 +1406,13 @@ MUTANTS = (
     ),
     Mutant(
         "ends-beyond-a-batch",
-        "of ends that are more than one batch, the rest is forgotten",
+        "Ends beyond one batch are dropped.",
         (Edit("duly.engine.settler.Settler._flush", "self._waiting[LARGEST_BATCH:]", "[]"),),
         (("tests/engine/test_settler.py",),),
     ),
     Mutant(
         "old-news-kills",
-        "a late word about a session that was lost ends the one after it",
+        "A late message about a lost session ends the session after it.",
         (
             Edit(
                 "duly.engine.instance.Instance._session_lost",
@@ -1424,7 +1424,7 @@ MUTANTS = (
     ),
     Mutant(
         "no-beats-at-the-end",
-        "heartbeats stop when the stop begins, and others take what winds down",
+        "Heartbeats stop when the stop begins, so others take runs that still finish.",
         (
             Edit(
                 "duly.engine.instance.Instance.stop",
@@ -1437,7 +1437,7 @@ MUTANTS = (
     ),
     Mutant(
         "a-strange-error-ends-the-beats",
-        "a beat that fails in a way that nobody foresaw is the last one",
+        "An unexpected error ends the heartbeat thread.",
         (
             Edit(
                 "duly.engine.heartbeat.Heartbeat.beat_once",
@@ -1449,31 +1449,31 @@ MUTANTS = (
     ),
     Mutant(
         "recovers-while-it-should-hold",
-        "recovery takes leases although another loop has seen the clock leap",
+        "Recovery expires leases although another loop has seen the clock jump.",
         (Edit("duly.engine.recovery.Recovery.run_once", "        if held > 0:", "        if held > 10**9:"),),
         (("tests/engine/test_jumps.py",),),
     ),
     Mutant(
         "recovery-rests-between-batches",
-        "what was lost with many others waits for the next looks of recovery",
+        "Of many lost runs, only one batch is recovered per round.",
         (Edit("duly.engine.recovery.Recovery.run_once", "return 0 if taken.more else", "return"),),
         (("tests/engine/test_leases.py", "-k", "sqlite"),),
     ),
     Mutant(
         "nobody-hears-of-the-recovered",
-        "a recovered run waits for a poll",
+        "A recovered run waits for a poll.",
         (Edit("duly.engine.recovery.Recovery.run_once", "        if taken.runs:\n            self._on_runs()\n", ""),),
         (("tests/engine/test_leases.py", "-k", "sqlite"),),
     ),
     Mutant(
         "nobody-hears-of-the-fired",
-        "a run that is not born claimed waits for a poll",
+        "A fired run that is not claimed at once waits for a poll.",
         (Edit("duly.engine.scheduler.Scheduler._tell", "            self._on_runs()\n", "            pass\n"),),
         (("tests/engine/test_scheduler.py", "-k", "sqlite"),),
     ),
     Mutant(
         "nobody-hears-of-the-released",
-        "the next run of a lane waits for a poll",
+        "The next run of a lane waits for a poll.",
         (
             Edit(
                 "duly.engine.settler.Settler._write", "                self._on_released()\n", "                pass\n"
@@ -1483,7 +1483,7 @@ MUTANTS = (
     ),
     Mutant(
         "soon-is-the-next-poll",
-        "a retry that is due before the next poll waits for it",
+        "A retry that is due before the next poll waits for it.",
         (
             Edit(
                 "duly.engine.worker.Worker.freed",
@@ -1495,13 +1495,13 @@ MUTANTS = (
     ),
     Mutant(
         "due-windows-lost-to-the-line",
-        "with catch-up all, a window that is only just due is skipped for the missed ones that run before it",
+        "With catch-up all, a window that has just become due is skipped for the missed ones before it.",
         (Edit("duly.core.rules.firing._deal", "step.missed or draft.is_of_the_line(step.window)", "step.missed"),),
         (("tests/core/rules/test_firing.py",),),
     ),
     Mutant(
         "a-line-without-end",
-        "with catch-up all, a window waits in line for any run before it, so that skip becomes a queue",
+        "With catch-up all, a window waits for any earlier run, which turns skip into queue.",
         (
             Edit(
                 "duly.core.rules.draft.Draft.is_of_the_line",
@@ -1513,7 +1513,7 @@ MUTANTS = (
     ),
     Mutant(
         "just-too-late",
-        "a missed window that is just not too late is dropped with those before it",
+        "A missed window at the limit of lateness is dropped with those before it.",
         (
             Edit(
                 "duly.core.rules.missed._drop_too_late",
@@ -1525,7 +1525,7 @@ MUTANTS = (
     ),
     Mutant(
         "one-gives-up-all-hang",
-        "a caller that gave up keeps the error of its batch from the others, who wait for ever",
+        "A caller that gave up keeps its batch's error from the others, which wait for ever.",
         (
             Edit(
                 "duly.runtime.batcher.Batcher._flush_one",
@@ -1537,13 +1537,13 @@ MUTANTS = (
     ),
     Mutant(
         "sessions-unheld",
-        "a claim under way does not keep its session from being declared dead",
+        "A concurrent claim does not keep its session from being declared dead.",
         (Edit(sql("postgres", "hold_session"), " FOR KEY SHARE", ""),),
         (("tests/store/postgres/test_guards.py",),),
     ),
     Mutant(
         "any-answer-to-a-commit-will-do",
-        "a commit that the server answered with a rollback, or with a warning, is believed",
+        "A commit that the server answered with a rollback or a warning counts as done.",
         (
             Edit(
                 "duly.store.postgres.committing.Writing._end_commit",
@@ -1560,13 +1560,13 @@ MUTANTS = (
     ),
     Mutant(
         "rolled-back-and-told-done",
-        "calls are told that they were done although SQLite has rolled back the transaction that they shared",
+        "Calls return success although SQLite has rolled back their shared transaction.",
         (Edit("duly.store.sqlite.writer.Writer._drain", "        elif not alone:\n", "        elif False:\n"),),
         (("tests/store/sqlite/test_writer.py",),),
     ),
     Mutant(
         "workflows-enqueued-as-jobs",
-        "a run of a job is stored under the name of a workflow, and waits for ever",
+        "A job's run is stored under a workflow's name and waits for ever.",
         (Edit("duly.app.runs.Runs.request", "        check_runnable(name, self._registry)\n", ""),),
         (("tests/app/test_misuse.py", "-k", "sqlite and no_job"),),
     ),
