@@ -13,7 +13,10 @@ from typing import Any
 
 Tree = dict[str, Any]
 
-TITLES = {"rest": "REST", "cli": "CLI", "python": "Python"}
+TITLES = {
+    "cli": "CLI", "events": "event", "messages": "message", "metrics": "metric", "python": "Python", "rest": "REST",
+    "settings": "setting",
+}  # fmt: skip
 """How a surface is called in a report, if not by the name of its file."""
 
 MAX_SHOWN = 120

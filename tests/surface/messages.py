@@ -15,6 +15,7 @@ from duly.core.version import VERSION
 from duly.core.webhook import EVENTS, Happening, Webhook, notification
 from duly.targets.envelope import Departure, Format, message_of
 from duly.targets.kafka import KafkaTarget
+from duly.targets.nats import NatsTarget
 from duly.targets.notifying import Notifier
 from duly.targets.posting import Reply
 from duly.targets.rabbitmq import RabbitTarget
@@ -90,7 +91,8 @@ async def _webhook(message: Message) -> Tree:
     poster = AsyncMock()
     poster.post.return_value = Reply(200, None)
     sender = Sender(poster, ManualClock(AT))
-    assert await sender.send("https://example.com/hook", [SECRET], message) == Confirmed()
+    empty = replace(message, body=b"{}")  # the signature is of the body, and shall change only by itself
+    assert await sender.send("https://example.com/hook", [SECRET], empty) == Confirmed()
     _, headers, _ = poster.post.await_args.args
     return {"header": {name: value.replace(VERSION, "VERSION") for name, value in headers.items()}}
 
@@ -109,6 +111,19 @@ async def _kafka(message: Message) -> Tree:
     sent = producer.return_value.send_and_wait.await_args
     headers = {name: value.decode() for name, value in sent.kwargs["headers"]}
     return {"topic": sent.args[0], "key": sent.kwargs["key"].decode(), "header": headers}
+
+
+async def _nats(message: Message) -> Tree:
+    client = AsyncMock(is_connected=True, new_inbox=lambda: "_INBOX")
+
+    async def acknowledge(*_: object, reply: str, **__: object) -> None:
+        await client.subscribe.await_args.kwargs["cb"](MagicMock(subject=reply, headers=None, data=b"{}"))
+
+    client.publish.side_effect = acknowledge
+    with patch("nats.connect", AsyncMock(return_value=client)):
+        assert await NatsTarget("mail", "nats://localhost").send([message]) == [Confirmed()]
+    sent = client.publish.await_args
+    return {"subject": sent.args[0], "header": dict(sent.kwargs["headers"])}
 
 
 async def _rabbitmq(message: Message) -> Tree:
@@ -141,5 +156,5 @@ async def _notification() -> Message:
 
 
 PROTOCOLS: Mapping[str, Callable[[Message], Coroutine[Any, Any, Tree]]] = {
-    "kafka": _kafka, "rabbitmq": _rabbitmq, "redis": _redis, "webhook": _webhook,
+    "kafka": _kafka, "nats": _nats, "rabbitmq": _rabbitmq, "redis": _redis, "webhook": _webhook,
 }  # fmt: skip

@@ -75,8 +75,8 @@ OPERATIONS = [f"{method} /api/v1/" for method in ("DELETE", "GET", "PATCH", "POS
         ("metrics", 30, lambda: _named("metrics", "duly_")),
         ("labels", 15, lambda: _values("metrics", "label")),
         ("event types", 17, lambda: _named("events", "type ")),
-        ("messages", 17, lambda: _named("messages")),
-        ("words of messages", 250, lambda: _values("messages", "body") + _values("messages", "header")),
+        ("messages", 18, lambda: _named("messages")),
+        ("words of messages", 280, lambda: _values("messages", "body") + _values("messages", "header")),
     ],
 )  # fmt: skip
 def test_nothing_is_overlooked(what: str, least: int, count: Callable[[], int]) -> None:
