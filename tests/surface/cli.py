@@ -16,7 +16,8 @@ from tests.surface.diff import Tree
 def derive() -> Tree:
     """Each command by its path, with its flags and arguments; the exit codes, and which error ends with which."""
     tree: Tree = {path: _parameters(command, context) for path, command, context in commands(main, "duly")}
-    tree["exit code"] = {name: code for name, code in vars(failing).items() if name.isupper() and type(code) is int}
+    codes = {code for name, code in vars(failing).items() if name.isupper() and type(code) is int}
+    tree["exit codes"] = {"code": sorted(codes)}
     tree["exit code of"] = {
         kind.code: failing.exit_code(kind.__new__(kind))
         for kind in vars(errors).values()
