@@ -29,6 +29,8 @@ from tests.servers import (
 settings.register_profile("duly", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("duly")
 
+pytest_plugins = ["tests.fast"]
+
 _ABSENT = "server absent: "
 
 S = TypeVar("S")

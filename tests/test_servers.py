@@ -109,6 +109,7 @@ def test_a_fresh_database_goes_away_even_while_someone_is_connected(postgres_url
     ],
     ids=["skipped and counted", "required", "misspelt"],
 )
+@pytest.mark.processes
 def test_an_absent_server_is_a_counted_skip_or_a_failure(environment: dict[str, str], status: int, said: str):
     this = f"{__file__}::test_pgbouncer_answers_and_pools_by_transaction"
     inherited = {key: value for key, value in os.environ.items() if not key.startswith(("DULY_TEST_", "PYTEST_"))}
@@ -155,11 +156,13 @@ def test_a_server_does_not_outlive_the_process_that_started_it():
     assert within(60, lambda: not _runs(int(pid)) and not Path(folder).exists())
 
 
+@pytest.mark.server
 def test_a_server_that_cannot_start_shows_its_log():
     with pytest.raises(ServerFailed, match="no_such_setting"), postgres_or_skip(settings={"no_such_setting": "1"}):
         pass
 
 
+@pytest.mark.processes
 def test_a_free_port_is_given_once():
     """To nobody else, also in another process, and before anybody listens on it."""
     ask = "from tests.servers import free_port; print(*[free_port() for _ in range(500)])"

@@ -135,6 +135,7 @@ async def test_an_interval_run_is_found_by_its_bucket(app: Duly) -> None:
             await runs.get_run(app, f"sched:tick:{number}")
 
 
+@pytest.mark.processes
 def test_operations_need_no_web_framework() -> None:
     code = (
         "import duly.api.operations.schedules, duly.api.operations.runs, duly.api.problems, sys;"

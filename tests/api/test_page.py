@@ -48,6 +48,7 @@ async def server(tmp_path: Path) -> AsyncIterator[str]:
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not on this machine")
+@pytest.mark.processes
 async def test_every_command_of_the_page_does_what_it_says(server: str) -> None:
     at_least(commands(), 52, "commands")
     here = {**os.environ, "no_proxy": "*"}

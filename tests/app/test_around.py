@@ -145,7 +145,7 @@ async def test_middleware_wraps_every_attempt_the_first_declared_outermost(app: 
     assert told == ["outer work 1", "inner", "outer saw once", "outer out", "outer work 2", "inner", "outer out"]
 
 
-@pytest.mark.parametrize("mode", ["async", "thread", "process"])
+@pytest.mark.parametrize("mode", ["async", "thread", pytest.param("process", marks=pytest.mark.processes)])
 async def test_middleware_wraps_every_kind_of_handler(app: Duly, mode: str) -> None:
     seen: list[Any] = []
 

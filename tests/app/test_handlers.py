@@ -107,7 +107,7 @@ async def test_a_run_waits_in_the_store_for_a_thread_where_another_worker_could_
 
 
 @rule("F5")
-@pytest.mark.parametrize("mode", ["async", "thread", "process"])
+@pytest.mark.parametrize("mode", ["async", "thread", pytest.param("process", marks=pytest.mark.processes)])
 async def test_f5_a_handler_over_its_timeout_is_stopped_and_counted_in_every_mode(
     app: Duly, mode: str, tmp_path: Path
 ) -> None:
@@ -159,6 +159,7 @@ async def test_a_thread_that_never_returns_keeps_neither_its_slot_nor_the_proces
     gate.set()
 
 
+@pytest.mark.processes
 async def test_a_process_handler_answers_with_its_value_and_its_context(app: Duly) -> None:
     app.job("add", process=True)(handlers.add)
     async with app:
@@ -169,6 +170,7 @@ async def test_a_process_handler_answers_with_its_value_and_its_context(app: Dul
     assert (done.result["id"], done.result["attempt"]) == (done.id, 1)
 
 
+@pytest.mark.processes
 async def test_e5_whatever_a_process_handler_does_to_itself_is_a_failed_attempt(app: Duly) -> None:
     app.job("fail", process=True, retry=ONCE)(handlers.fail)
     table = {
@@ -189,6 +191,7 @@ async def test_e5_whatever_a_process_handler_does_to_itself_is_a_failed_attempt(
             assert (done.reason == Reason.FATAL) is (kind in ("fatal", "await"))
 
 
+@pytest.mark.processes
 async def test_a_process_handler_may_snooze(app: Duly, tmp_path: Path) -> None:
     app.job("nap", process=True, retry=ONCE)(handlers.snooze_once)
     async with app:
@@ -215,6 +218,7 @@ async def test_what_is_back_before_the_next_poll_is_not_kept_waiting_for_it(make
     assert len(tries) == 3
 
 
+@pytest.mark.processes
 async def test_signals_to_the_whole_group_do_not_end_a_process_handler(app: Duly, tmp_path: Path) -> None:
     """Ctrl-C and systemd tell every process of the group: the worker decides, and no attempt is spent on it."""
     note, gate = tmp_path / "pid", tmp_path / "gate"
@@ -246,7 +250,7 @@ def test_a_function_that_no_other_process_can_find_is_refused_when_it_is_registe
 
 
 @rule("S1.20", "I10")
-@pytest.mark.parametrize("mode", ["async", "thread", "process"])
+@pytest.mark.parametrize("mode", ["async", "thread", pytest.param("process", marks=pytest.mark.processes)])
 async def test_a_cancel_reaches_the_handler_in_every_mode(app: Duly, mode: str, tmp_path: Path) -> None:
     """Also on the last attempt: a run that was told to stop is cancelled, not failed."""
     note = tmp_path / "pid"
@@ -329,7 +333,7 @@ async def test_a_handler_that_ends_because_its_instance_stops_is_given_back_and_
     assert (found.status, found.attempt) == (RunStatus.PENDING, 0)
 
 
-@pytest.mark.parametrize("mode", ["async", "thread", "process"])
+@pytest.mark.parametrize("mode", ["async", "thread", pytest.param("process", marks=pytest.mark.processes)])
 async def test_e7_a_stop_without_grace_gives_back_what_runs_in_every_mode(
     make_app: MakeApp, mode: str, tmp_path: Path
 ) -> None:

@@ -181,6 +181,7 @@ def test_a_timezone_beside_an_interval_is_refused_and_a_timing_may_be_given_whol
     jobs.cron(Cron.daily("14:00", "Europe/Berlin"), name="y")(lambda: None)
 
 
+@pytest.mark.processes
 async def test_a_decorated_function_runs_in_a_process_of_its_own(make_app: MakeApp) -> None:
     """Its module names the job now, not the function: the other process must find it all the same."""
     app = make_app()

@@ -244,6 +244,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.processes
 async def test_a_handler_that_interrupts_its_process_spends_an_attempt_each_time(tmp_path: Path) -> None:
     """Else whoever starts the process again has it interrupted for ever."""
     (tmp_path / "program.py").write_text(INTERRUPTS)

@@ -72,6 +72,7 @@ def started(text: str, folder: Path) -> Iterator["subprocess.Popen[str]"]:
         process.communicate()
 
 
+@pytest.mark.processes
 async def test_a_handler_s_process_ends_with_its_worker_however_that_went(tmp_path: Path) -> None:
     """Else it would go on beside the attempt of who takes over, and past its timeout."""
     os.mkfifo(tmp_path / "alive")
@@ -104,6 +105,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.processes
 def test_the_end_of_a_handler_s_process_is_noticed_while_one_that_it_forked_lives_on(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "alive")
     # The forked one lives until this side is closed.
@@ -113,6 +115,7 @@ def test_the_end_of_a_handler_s_process_is_noticed_while_one_that_it_forked_live
     assert ended.startswith("failed ProcessDied: the handler's process ended with exit code -9")
 
 
+@pytest.mark.processes
 def test_a_program_that_starts_when_it_is_imported_is_told_so_and_does_not_run_twice(tmp_path: Path) -> None:
     with started(UNGUARDED, tmp_path) as program:
         out, err = program.communicate(timeout=PATIENCE)

@@ -322,14 +322,17 @@ def script(text: str, url: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.processes
 def test_parent_and_children_of_a_fork_each_open_their_own(url: str) -> None:
     assert script(FORKING, url) == "[0, 0, 0] 81"
 
 
+@pytest.mark.processes
 def test_a_fork_amid_calls_of_other_threads_loses_nothing_that_was_acknowledged(url: str) -> None:
     assert script(BUSY, url) == "0 7"
 
 
+@pytest.mark.processes
 def test_a_child_of_a_running_app_uses_a_server_of_its_own_and_is_refused_a_file(url: str) -> None:
     told = script(INHERITED, url)
     assert told == "created" if url.startswith("postgres") else "both sides of a fork" in told

@@ -11,6 +11,7 @@ from tests.conftest import need
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("id", ["B04", "B05"])
+@pytest.mark.server
 async def test_a_broker_that_is_killed_while_it_is_sent_to_has_every_message_in_the_end(id: str) -> None:
     (row,) = (row for row in ROWS if row.id == id)
     with need(row.setting.broker):

@@ -140,6 +140,7 @@ def ledger() -> Iterator[Ledger]:
         book.close()
 
 
+@pytest.mark.processes
 def test_the_ledger_keeps_what_a_killed_process_said_last(ledger: Ledger) -> None:
     word = """if True:
         import os, socket, signal, sys
@@ -218,6 +219,7 @@ def test_an_image_holds_what_was_synced_and_any_sectors_of_the_rest() -> None:
 
 
 @pytest.mark.timeout(600)
+@pytest.mark.processes
 def test_s03_a_power_cut_loses_nothing_that_was_answered_and_would_without_a_sync_per_commit() -> None:
     full = judge_power_cuts(OURS, 30, random.Random(1))
     assert full.findings == []

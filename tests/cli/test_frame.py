@@ -44,6 +44,7 @@ HEAVY = (
     [["--version"], ["--help"], ["cron", "next", "0 9 * * *"], ["schedule", "list", "--help"]],
     ids=lambda arguments: " ".join(arguments),
 )
+@pytest.mark.processes
 def test_what_needs_little_imports_little(arguments: list[str]) -> None:
     """Start-up below 150 ms, without a stopwatch: what is not imported takes no time."""
     code = (
@@ -56,6 +57,7 @@ def test_what_needs_little_imports_little(arguments: list[str]) -> None:
     assert done.stderr == "[]\n"
 
 
+@pytest.mark.processes
 def test_a_command_on_a_store_does_not_look_for_packages_that_it_does_not_need(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'duly.db'}"
     code = (
@@ -110,6 +112,7 @@ def test_every_command_shows_examples_that_it_understands(path: tuple[str, ...],
         command.make_context(" ".join(path), given, obj=Choices(), help_option_names=["-h", "--help"])
 
 
+@pytest.mark.processes
 def test_the_help_says_no_types_of_the_program(duly: Duly) -> None:
     for path, _ in EVERY_COMMAND:
         told = duly(*path, "--help").stdout
@@ -198,6 +201,7 @@ def test_an_unforeseen_error_is_a_line_and_no_trace(duly: Duly, monkeypatch: pyt
     assert isinstance(traced.exception, ZeroDivisionError)
 
 
+@pytest.mark.processes
 def test_a_reader_that_goes_away_is_no_error() -> None:
     command = f"{sys.executable} -m duly cron next '* * * * * *' -n 1000 | head -n 1"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, env=clean_environment())
@@ -210,6 +214,7 @@ def in_a_shell(command: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(["sh", "-c", words], capture_output=True, text=True, env=clean_environment(), check=False)
 
 
+@pytest.mark.processes
 def test_a_reader_that_goes_away_is_told_from_a_failure_as_shells_do() -> None:
     reader, writer = os.pipe()
     os.close(reader)
@@ -222,16 +227,19 @@ def test_a_reader_that_goes_away_is_told_from_a_failure_as_shells_do() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device here that is always full")
+@pytest.mark.processes
 def test_a_full_disk_is_told_as_what_it_is() -> None:
     done = in_a_shell("duly cron next '0 9 * * *' > /dev/full")
     assert (done.returncode, done.stderr) == (1, "duly: the output cannot be written: No space left on device\n")
 
 
+@pytest.mark.processes
 def test_a_closed_stdout_hides_the_data_and_nothing_else() -> None:
     done = in_a_shell("duly cron next '0 9 * * *' >&-")
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.processes
 def test_a_closed_stdin_has_nobody_to_ask(duly: Duly) -> None:
     duly("schedule", "create", "k", "--every", "1h", "--job", "j")
     done = in_a_shell("duly schedule delete k <&-")
@@ -247,6 +255,7 @@ def test_what_a_server_or_a_file_says_cannot_move_the_cursor(capsys: pytest.Capt
     ]  # fmt: skip
 
 
+@pytest.mark.processes
 def test_ctrl_c_is_exit_code_130() -> None:
     code = "import signal, os; from duly.cli import cron, main\n" \
            "cron._cron = lambda *a, **k: os.kill(os.getpid(), signal.SIGINT)\n" \
@@ -283,6 +292,7 @@ def in_a_terminal(arguments: list[str], env: dict[str, str] | None = None, typed
 CRON = ["cron", "next", "0 9 * * *", "-n", "1"]
 
 
+@pytest.mark.processes
 def test_colours_are_for_terminals_only(duly: Duly) -> None:
     assert "\x1b[" in in_a_terminal(CRON)
     assert "\x1b[" not in in_a_terminal(CRON, {"NO_COLOR": "1"})
@@ -291,6 +301,7 @@ def test_colours_are_for_terminals_only(duly: Duly) -> None:
     assert "\x1b[" in duly(*CRON, env={"FORCE_COLOR": "1"}).stdout
 
 
+@pytest.mark.processes
 def test_tables_fit_the_terminal_and_are_whole_in_a_pipe(duly: Duly) -> None:
     note = ["cron", "next", "30 2 * * *", "-z", "Europe/Berlin", "-n", "1", "--after", "2027-03-27T23:00:00Z"]
     assert all(len(line) <= 80 for line in in_a_terminal(note, {"COLUMNS": "80", "NO_COLOR": "1"}).splitlines())
@@ -300,6 +311,7 @@ def test_tables_fit_the_terminal_and_are_whole_in_a_pipe(duly: Duly) -> None:
 @pytest.mark.parametrize(
     "shell, word", [("bash", "complete -o"), ("zsh", "#compdef duly"), ("fish", "complete --no-files")]
 )
+@pytest.mark.processes
 def test_shells_can_complete(duly: Duly, shell: str, word: str) -> None:
     done = duly("completion", shell)
     assert done.exit_code == 0
@@ -315,6 +327,7 @@ def test_the_entry_point_is_the_root(tmp_path: Path) -> None:
     assert main.name == "main"
 
 
+@pytest.mark.processes
 def test_on_a_terminal_what_cannot_be_undone_is_asked_about(duly: Duly) -> None:
     duly("schedule", "create", "k", "--every", "1h", "--job", "j")
     kept = in_a_terminal(["schedule", "delete", "k"], typed="n\n")

@@ -83,6 +83,7 @@ def test_a_workflow_is_started_told_and_cancelled(flows: Duly) -> None:
     assert (late.exit_code, "has ended as cancelled" in late.stderr) == (4, True)
 
 
+@pytest.mark.processes
 def test_an_event_is_published_once_and_what_events_start_is_listed(flows: Duly, tmp_path: Path) -> None:
     none = flows("events")
     assert (none.exit_code, "no app has declared on_event" in none.stderr) == (0, True)
@@ -113,6 +114,7 @@ def test_bad_words_are_refused(flows: Duly, words: list[str], code: int, said: s
     assert (done.exit_code, said in done.stderr) == (code, True), done.stderr
 
 
+@pytest.mark.processes
 def test_a_value_that_was_published_null_is_told_from_none(flows: Duly, tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", WORK], cwd=tmp_path, check=True)
     shown = answer(flows("query", "nothing-7", "state", "-o", "json"))

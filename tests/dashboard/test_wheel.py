@@ -5,11 +5,14 @@ import sys
 import zipfile
 from pathlib import Path
 
+import pytest
+
 from tests.counting import at_least
 
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.processes
 def test_the_wheel_carries_every_template_and_every_static_file(tmp_path: Path) -> None:
     build = "import sys; from hatchling.build import build_wheel; print(build_wheel(sys.argv[1]))"
     made = subprocess.run(

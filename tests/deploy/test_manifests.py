@@ -125,6 +125,7 @@ def test_the_image_copies_what_is_there() -> None:
         assert source in kept, f".dockerignore leaves {source} out"
 
 
+@pytest.mark.processes
 def test_the_unit_is_read_by_systemd(tmp_path: Path) -> None:
     path = DEPLOY / "systemd" / "duly.service"
     unit = configparser.ConfigParser(strict=False, interpolation=None)

@@ -5,9 +5,12 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.processes
 def test_every_pin_is_a_part_with_hashes() -> None:
     said = subprocess.run([ROOT / "scripts" / "sbom"], capture_output=True, text=True, check=True, timeout=60).stdout
     parts = json.loads(said)["components"]

@@ -62,6 +62,7 @@ async def test_nothing_is_found_in_what_random_operations_leave(block: int) -> N
     assert windows > 100
 
 
+@pytest.mark.server
 async def test_the_stores_tell_an_audit_the_same(request: pytest.FixtureRequest) -> None:
     database = request.getfixturevalue("system_database")
     for seed in range(3000, 3008):

@@ -27,6 +27,7 @@ async def test_sqlite_tells_what_is_different(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.server
 async def test_postgres_tells_what_is_different(seed: int, request: pytest.FixtureRequest) -> None:
     clock = ManualClock()
     async with postgres_subject(clock, request.getfixturevalue("system_database")) as postgres:

@@ -34,6 +34,7 @@ async def test_sqlite_agrees_with_the_model(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", POSTGRES_SEEDS)
+@pytest.mark.server
 async def test_sqlite_and_postgres_agree_with_the_model(seed: int, request: pytest.FixtureRequest) -> None:
     clock = ManualClock()
     database = request.getfixturevalue("system_database")

@@ -17,6 +17,7 @@ def block(language: str) -> str:
     return str(found)
 
 
+@pytest.mark.processes
 def test_the_job_on_the_page_runs_a_command_of_a_crontab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     found = Imported()

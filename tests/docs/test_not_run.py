@@ -22,7 +22,7 @@ def of(reason: str) -> list[tuple[str, str]]:
 
 def test_they_are_on_their_pages_and_no_more_than_these() -> None:
     """Who adds to the list changes this number, and says why in the list."""
-    assert len(NOT_RUN) == 20
+    assert len(NOT_RUN) == 21
     for page, step in NOT_RUN:
         assert step in [one for block in page_blocks(page, "sh", "console") for one in steps(block)], (page, step)
 
@@ -47,6 +47,7 @@ def test_the_other_extras_that_the_readme_names_are_there() -> None:
 
 
 @pytest.mark.parametrize(("page", "step"), of(LONG))
+@pytest.mark.processes
 def test_scripts_are_there_with_what_they_are_given(page: str, step: str) -> None:
     words = shlex.split(step)
     variables = [word.split("=") for word in words if re.match(r"\w+=", word)]
@@ -70,6 +71,7 @@ def test_the_host_is_told_what_the_unit_expects() -> None:
 
 
 @pytest.mark.parametrize("words", [shlex.split(step) for _, step in of(HOST)], ids=lambda words: words[0])
+@pytest.mark.processes
 def test_the_programs_of_the_host_know_these_options(words: list[str]) -> None:
     program = shutil.which(words[0], path="/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin")
     if program is None:

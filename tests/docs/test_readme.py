@@ -7,6 +7,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.counting import at_least
 from tests.docs.blocks import pages
 from tests.serve.serving import PATIENCE, ROOT, environment
@@ -18,6 +20,7 @@ def programs() -> list[str]:
     return re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
 
 
+@pytest.mark.processes
 def test_the_ten_lines_fire_and_end_cleanly(tmp_path: Path) -> None:
     (tmp_path / "hello.py").write_text(programs()[0])
     out = tmp_path / "out"
@@ -39,6 +42,7 @@ def test_the_ten_lines_fire_and_end_cleanly(tmp_path: Path) -> None:
     assert "Traceback" not in out.read_text()
 
 
+@pytest.mark.processes
 def test_the_second_program_prints_what_its_jobs_answer(tmp_path: Path) -> None:
     (tmp_path / "reminder.py").write_text(programs()[1])
     done = subprocess.run(

@@ -43,6 +43,7 @@ def test_a_signed_body_that_is_no_json_is_refused() -> None:
         duly.verify_webhook(b"x", signed(b"x"), [SECRET])
 
 
+@pytest.mark.processes
 def test_the_receiver_in_node(tmp_path: Path) -> None:
     node = shutil.which("node")
     if node is None:

@@ -68,6 +68,7 @@ async def test_one_leads_by_redis_and_hands_over(ballots: list[RedisBallot], lab
     assert (await lab.plain.read_lease("scheduler")).term == 2  # type: ignore[union-attr]
 
 
+@pytest.mark.server
 async def test_without_redis_the_lease_in_the_store_goes_on(lab: Lab) -> None:
     try:
         with redis_server() as server:

@@ -92,6 +92,7 @@ def test_a_worker_for_a_server_leaves_behind_what_does_not_end(serve: Callable[.
     assert server.ask(f"/api/v1/runs/{run['id']}").json["status"] == "pending", "it was given back before"
 
 
+@pytest.mark.processes
 def test_a_worker_for_a_server_says_what_it_lacks(tmp_path: Path) -> None:
     from tests.serve.serving import duly
 

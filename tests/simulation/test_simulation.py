@@ -15,6 +15,7 @@ from tests.simulation.zombies import Zombies
 LIVES = int(os.environ.get("DULY_SIMULATED_LIVES", "200"))
 """A thousand in CI."""
 IN_ONE_TEST = 10
+IN_A_FAST_RUN = 30
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +25,13 @@ def _quiet() -> object:
     logging.disable(logging.NOTSET)
 
 
-@pytest.mark.parametrize("first", range(0, LIVES, IN_ONE_TEST))
+@pytest.mark.parametrize(
+    "first",
+    [
+        pytest.param(first, marks=[] if first < IN_A_FAST_RUN else pytest.mark.slow)
+        for first in range(0, LIVES, IN_ONE_TEST)
+    ],
+)
 def test_no_fault_loses_or_doubles_a_window_and_everything_comes_to_rest(first: int) -> None:
     for seed in range(first, first + IN_ONE_TEST):
         report = simulate(seed)

@@ -82,12 +82,14 @@ async def make_stream(url: str) -> None:
             await client.jetstream(timeout=PATIENCE).add_stream(StreamConfig("REPORTS", subjects=["reports"]))
 
 
+@pytest.mark.server
 async def test_whom_the_file_names_is_trusted(place: Secure) -> None:
     await make_stream(place.url)
     assert await send(place.url + place.words) == Confirmed()
 
 
 @pytest.mark.parametrize("name", ["redis_of_known", "nats_of_known"])
+@pytest.mark.server
 async def test_who_has_no_certificate_is_not_let_in(name: str, request: pytest.FixtureRequest) -> None:
     place: Secure = request.getfixturevalue(name)
     known = f"{place.url}&certfile={place.url.partition('?cafile=')[2]}"
@@ -99,6 +101,7 @@ async def test_who_has_no_certificate_is_not_let_in(name: str, request: pytest.F
     assert "hunter2" not in verdict.reason
 
 
+@pytest.mark.server
 async def test_a_certificate_that_nobody_vouches_for_is_not_trusted(place: Secure) -> None:
     bare = place.url.partition("?cafile=")[0]
     verdict = await send(f"{bare}?{place.words.removeprefix('&')}")
@@ -108,6 +111,7 @@ async def test_a_certificate_that_nobody_vouches_for_is_not_trusted(place: Secur
 
 
 @pytest.mark.parametrize("name", ["redis", "nats_place"])
+@pytest.mark.server
 async def test_a_wrong_password_is_tried_again_and_not_told(name: str, request: pytest.FixtureRequest) -> None:
     place: Secure = request.getfixturevalue(name)
     verdict = await send(place.url.replace("hunter2", "secret77") + place.words)
@@ -131,6 +135,7 @@ def test_files_that_cannot_be_meant_are_refused(url: str, told: str) -> None:
         make_target("reports", url)
 
 
+@pytest.mark.server
 async def test_a_certificate_of_another_host_is_not_trusted(redis: Secure) -> None:
     verdict = await send(redis.url.replace("@localhost", "@127.0.0.1") + redis.words)
     assert isinstance(verdict, TryAgain)

@@ -22,6 +22,7 @@ def test_the_delay_is_pinned_for_ever():
     assert Jitter(0, 86_400_000).delay_ms("ключ", -1) == PINNED_UNICODE
 
 
+@pytest.mark.processes
 def test_another_process_computes_the_same():
     code = f"from duly.core.timing import Jitter; print(Jitter(30_000, 50_000).delay_ms('nightly', {WINDOW}))"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
