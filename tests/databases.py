@@ -83,13 +83,17 @@ class ReadyDatabases:
         for name in list(self._names):
             self._drop(name)
 
-    def _new(self) -> str:
+    def template(self) -> str:
+        """Return the name of the database that they are copies of; nobody is connected to it."""
         if not self._names:
             template = self._named("duly_template", "CREATE DATABASE {}")
             with psycopg.connect(with_database(self._server, template), autocommit=True) as connection:
                 prepare_schema(connection, Limits(), migrate=True)
                 self._emptied = _emptying(connection)
-        name = self._named("duly_test", "CREATE DATABASE {} TEMPLATE {}", self._names[0])
+        return self._names[0]
+
+    def _new(self) -> str:
+        name = self._named("duly_test", "CREATE DATABASE {} TEMPLATE {}", self.template())
         with psycopg.connect(with_database(self._server, name), autocommit=True) as connection:
             connection.execute(self._emptied.encode())
             self._shape = self._shape or connection.execute(_SHAPE).fetchone()
