@@ -13,12 +13,12 @@ from tests.surface.files import SURFACES, derive, read, read_at, read_here, writ
 @click.command()
 @click.argument("old", required=False, metavar="[REV]")
 @click.argument("new", required=False, metavar="[REV]")
-@click.option("--write", "rewrite", is_flag=True, help="Write the files as the program is now.")
+@click.option("--write", "rewrite", is_flag=True, help="Rewrite the files.")
 def main(old: str | None, new: str | None, rewrite: bool) -> None:
     """Compare the public surface that is committed under tests/surface/.
 
-    With one revision, its files are compared with those of the working tree; with two, those of the first with those of
-    the second. Without any, the files are compared with the program, and the exit code is 1 where they differ.
+    With two revisions, compare their files. With one, compare its files with the working tree. Without a revision,
+    compare the files with the program; the exit code is 1 if they differ.
     """
     if rewrite:
         if old:
@@ -34,7 +34,7 @@ def main(old: str | None, new: str | None, rewrite: bool) -> None:
     else:
         committed, derived = ({name: take(name) for name in SURFACES} for take in (read, derive))
         found = [*differences(committed, derived)]
-        _print(found, "the files are as the program is")
+        _print(found, "the files match the program")
         raise SystemExit(bool(found))
 
 

@@ -1,4 +1,4 @@
-"""The command line, from the tree of click commands: commands, flags, values, defaults and exit codes."""
+"""Derives the command line from the click tree: commands, flags, choices, defaults and exit codes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.surface.diff import Tree
 
 
 def derive() -> Tree:
-    """Each command by its path, with its flags and arguments; the exit codes, and which error ends with which."""
+    """Return each command with its flags and arguments, the exit codes, and the exit code of each error."""
     tree: Tree = {path: _parameters(command, context) for path, command, context in commands(main, "duly")}
     codes = {code for name, code in vars(failing).items() if name.isupper() and type(code) is int}
     tree["exit codes"] = {"code": sorted(codes)}
@@ -29,7 +29,7 @@ def derive() -> Tree:
 def commands(
     command: click.Command, name: str, parent: click.Context | None = None
 ) -> Iterator[tuple[str, click.Command, click.Context]]:
-    """Yield a command and all below it, by path."""
+    """Yield a command and its subcommands with their paths."""
     context = click.Context(command, info_name=name, parent=parent, help_option_names=["-h", "--help"])
     yield context.command_path, command, context
     if isinstance(command, click.Group):
@@ -69,7 +69,7 @@ def _values(kind: click.ParamType) -> Tree:
 
 
 def _marks(parameter: click.Parameter, context: click.Context) -> Tree:
-    """What differs from a plain optional parameter with one value."""
+    """Return what sets the parameter apart from an optional one with a single value."""
     default = parameter.get_default(context, call=False)
     marks: dict[str, Any] = {
         "required": parameter.required,

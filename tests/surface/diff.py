@@ -1,6 +1,6 @@
-"""Compare two descriptions of a surface by meaning, and say in words what differs.
+"""Compares two descriptions of a surface by meaning and reports the differences in words.
 
-A description is a tree of dictionaries. Its leaves are scalars, or lists whose order means nothing.
+A description is a tree of dictionaries. Its leaves are scalars, or lists whose order does not matter.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ TITLES = {
     "cli": "CLI", "events": "event", "messages": "message", "metrics": "metric", "python": "Python", "rest": "REST",
     "settings": "setting",
 }  # fmt: skip
-"""How a surface is called in a report, if not by the name of its file."""
+"""The name of each surface in a report."""
 
 MAX_SHOWN = 120
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """``path`` leads to what was added, removed or changed; the first name is that of the surface."""
+    """One value that was added, removed or changed. The first name in ``path`` is the surface."""
 
     verb: str
     path: tuple[str, ...]
@@ -33,7 +33,7 @@ class Difference:
 
 
 def differences(old: Tree, new: Tree, path: tuple[str, ...] = ()) -> Iterator[Difference]:
-    """Yield what must be done to ``old`` to get ``new``, in the order of the names."""
+    """Yield the changes that turn ``old`` into ``new``, ordered by name."""
     for name in sorted(old.keys() | new.keys()):
         here = (*path, name)
         if name not in new:
@@ -55,9 +55,9 @@ def _compare(old: Any, new: Any, here: tuple[str, ...]) -> Iterator[Difference]:
 
 
 def report(found: Sequence[Difference]) -> list[str]:
-    """One line for each difference; the same difference in several places of a surface is told once."""
+    """Return one line per difference; a difference that several operations or commands share is reported once."""
     lines: list[str] = []
-    for same, group in groupby(sorted(found, key=_sort_key), key=_without_place):
+    for same, group in groupby(sorted(found, key=_sort_key), key=_group_key):
         first, *others = group
         lines.append(f"{first.verb}: {' '.join((TITLES.get(first.path[0], first.path[0]), *first.path[1:]))}{same[-1]}")
         if others:
@@ -65,15 +65,15 @@ def report(found: Sequence[Difference]) -> list[str]:
     return lines
 
 
-def _without_place(difference: Difference) -> tuple[Any, ...]:
-    """What the same change in another operation, command or object shares; last, how its values are shown."""
+def _group_key(difference: Difference) -> tuple[Any, ...]:
+    """Return the key under which equal differences are grouped; its last part is the text of the values."""
     tail = difference.path[2:]
     place = () if tail else difference.path[1:]
     return difference.verb, difference.path[0], place, tail, _values(difference)
 
 
 def _sort_key(difference: Difference) -> tuple[Any, ...]:
-    return (*_without_place(difference), difference.path)
+    return (*_group_key(difference), difference.path)
 
 
 def _values(difference: Difference) -> str:

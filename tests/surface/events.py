@@ -1,4 +1,4 @@
-"""Events: which there are, who can hear of each, and the fields of an event in a process and in a stream."""
+"""Derives the event types, where each can be received, and the fields of an event in a process and in a stream."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ EVENT = Event(
 
 
 def derive() -> Tree:
-    """Each type with who hears it, the attributes of ``duly.Event`` and the fields of a server-sent event."""
-    heard = {
+    """Return each type with its channels, the attributes of ``duly.Event`` and the fields of a server-sent event."""
+    channels = {
         "app.on": Telling.NAMES,
         "stream": {*NAMES, RESET},
         "webhook": {*EVENTS, TEST},
         "heartbeat": HEARTBEAT_EVENTS,
     }
-    types = sorted({name for names in heard.values() for name in names})
+    types = sorted({name for names in channels.values() for name in names})
     tree: Tree = {
-        f"type {name}": {"heard by": [who for who, names in heard.items() if name in names]} for name in types
+        f"type {name}": {"channels": [channel for channel, names in channels.items() if name in names]}
+        for name in types
     }
     tree["duly.Event"] = {"attribute": {field.name: {"type": str(field.type)} for field in fields(Event)}}
     lines = dict(line.split(": ", 1) for line in event_bytes(EVENT).decode().splitlines() if line)

@@ -1,4 +1,4 @@
-"""The frozen surfaces: how each is derived from the program, and the JSON files that hold them."""
+"""Reads, derives and writes the frozen surfaces: one JSON file for each."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ def file_of(surface: str) -> Path:
 
 
 def derive(surface: str) -> Tree:
-    """Describe a surface as the program is now, as a file would hold it: as plain JSON values."""
+    """Return the surface of the program, in plain JSON values."""
     tree: Tree = json.loads(json.dumps(SURFACES[surface](), sort_keys=True))
     return tree
 
 
 def read(surface: str) -> Tree:
-    """The committed description of a surface; empty while there is none."""
+    """Return the committed surface, or an empty tree if there is no file."""
     file = file_of(surface)
     tree: Tree = json.loads(file.read_text("utf-8")) if file.exists() else {}
     return tree
 
 
 def read_at(revision: str) -> dict[str, Tree]:
-    """All descriptions that a revision has, by surface; raise ``LookupError`` if it has none."""
+    """Return the surfaces committed in a revision; raise ``LookupError`` if there are none."""
     folder = FOLDER.relative_to(ROOT).as_posix()
     paths = _git("ls-tree", "--name-only", revision, f"{folder}/").split()
     found = {Path(path).stem: path for path in paths if path.endswith(".json")}
@@ -53,7 +53,7 @@ def read_at(revision: str) -> dict[str, Tree]:
 
 
 def read_here() -> dict[str, Tree]:
-    """All descriptions in the working tree, by surface."""
+    """Return the surfaces in the working tree."""
     return {file.stem: json.loads(file.read_text("utf-8")) for file in sorted(FOLDER.glob("*.json"))}
 
 
@@ -65,7 +65,7 @@ def _git(*arguments: str) -> str:
 
 
 def write(surface: str) -> bool:
-    """Write a surface as it is now; return whether the file changed."""
+    """Write the surface of the program to its file; return whether the file changed."""
     text = render(derive(surface)) + "\n"
     file = file_of(surface)
     if file.exists() and file.read_text("utf-8") == text:
@@ -75,7 +75,7 @@ def write(surface: str) -> bool:
 
 
 def render(value: object, indent: int = 0, used: int = 0) -> str:
-    """JSON with sorted names; an object or a list stays on one line where it fits."""
+    """Return JSON with sorted names; an object or a list that fits is written on one line."""
     line = json.dumps(value, sort_keys=True, ensure_ascii=False)
     if not isinstance(value, dict | list) or not value:
         return line
@@ -95,7 +95,7 @@ def render(value: object, indent: int = 0, used: int = 0) -> str:
 
 
 def _filled(items: list[str], inside: str) -> list[str]:
-    """Lines of as many items as fit."""
+    """Fill each line with as many items as fit."""
     lines: list[str] = []
     for item, comma in zip(items, [","] * (len(items) - 1) + [""], strict=True):
         if lines and len(lines[-1]) + len(item) + 2 < WIDTH:

@@ -1,4 +1,4 @@
-"""The import paths that people copy: what README, docs, examples and ``typing_api.py`` import or name of duly."""
+"""Finds the import paths that people copy from README, docs, examples and ``typing_api.py``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REQUIRED = (
     "duly.testing",
     "duly.testing.contract.target",
 )
-"""Modules that stay public, whether a page imports them or not."""
+"""Modules that are public even if no page imports them."""
 
 _FROM = re.compile(r"^[ \t>.]*from (duly[\w.]*) import (?:\(([^)]*)\)|([^\n#]*))", re.MULTILINE)
 _COMMENT = re.compile("#.*")
@@ -40,7 +40,7 @@ def imported(text: str) -> Iterator[tuple[str, str]]:
 
 
 def named(text: str) -> Iterator[tuple[str, str]]:
-    """Yield what a text names with its full path, such as ``duly.Retry``; a module stands for itself, with no name."""
+    """Yield the module and the name of each dotted path, such as ``duly.Retry``; a module has an empty name."""
     for dotted in _DOTTED.findall(text):
         module, _, name = dotted.rpartition(".")
         if _is_module(dotted):
@@ -50,7 +50,7 @@ def named(text: str) -> Iterator[tuple[str, str]]:
 
 
 def used() -> dict[str, set[str]]:
-    """What is used of each module, over all sources; an empty name is the module itself."""
+    """Return the names that the sources use, by module; an empty name is the module itself."""
     found: dict[str, set[str]] = {}
     for path in sources():
         text = path.read_text("utf-8")
@@ -60,7 +60,7 @@ def used() -> dict[str, set[str]]:
 
 
 def public() -> dict[str, set[str]]:
-    """The public names by module: all that is exported where a module says so, and what is used besides."""
+    """Return the public names by module: the exported ones, and others that the sources use."""
     found = {module: names - {""} for module, names in used().items()}
     for module in REQUIRED:
         found.setdefault(module, set())
@@ -68,7 +68,7 @@ def public() -> dict[str, set[str]]:
 
 
 def exported(module: str) -> set[str]:
-    """What a module exports: its ``__all__``; without one, what a required module defines itself."""
+    """Return ``__all__`` of a module; a required module without one exports what it defines."""
     loaded = import_module(module)
     if hasattr(loaded, "__all__"):
         return set(loaded.__all__)

@@ -1,4 +1,4 @@
-"""The interfaces that DESIGN.md fixes: what must be in the derived surfaces, whatever else changes."""
+"""Reads the interfaces that DESIGN.md fixes; each must be part of the derived surfaces."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from tests.surface.diff import Difference, Tree, differences
 
 FILE = Path(__file__).parent / "interfaces.json"
 ANY = "*"
-"""A value that is not fixed: it is enough that the name exists."""
+"""A value that is not fixed: only its name must exist."""
 
 
 def read() -> tuple[Tree, Tree]:
-    """What is fixed, and what DESIGN.md names but the program does not have yet; both by surface."""
+    """Return the fixed interfaces, and those of DESIGN.md that the program does not have yet."""
     whole = json.loads(FILE.read_text("utf-8"))
     return whole["fixed"], whole["missing"]
 
 
 def lost(fixed: Tree, derived: Tree) -> Iterator[Difference]:
-    """Yield what is fixed and is not there, or is something else."""
+    """Yield each fixed value that is missing or different."""
     for one in differences(fixed, derived):
         if one.verb == "removed" or (one.verb == "changed" and one.old != ANY):
             yield one
 
 
 def count(tree: Any) -> int:
-    """How many values a tree fixes; an empty object fixes that a name exists."""
+    """Return the number of fixed values; an empty object counts as one, since it fixes a name."""
     if isinstance(tree, dict) and tree:
         return sum(count(inner) for inner in tree.values())
     return len(tree) if isinstance(tree, list) else 1

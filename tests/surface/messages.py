@@ -1,4 +1,4 @@
-"""Messages that targets and webhooks deliver: real ones, caught where the library of a protocol would send them."""
+"""Derives delivered messages: real ones, captured where the client library of a protocol would send them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ SECRET = "whsec_" + "A" * 43 + "="
 
 
 def derive() -> Tree:
-    """Each format of a window and of an enqueued run, delivered or to be answered; and what each protocol adds."""
+    """Return the message of each format, what each protocol adds, and the message that notifies a webhook."""
     tree: Tree = {}
     for format in Format:
         for what, departure in (("window", WINDOW), ("enqueued run", ENQUEUED)):
@@ -69,7 +69,7 @@ def _message(departure: Departure, format: Format, **words: str) -> Message:
 
 
 def describe(message: Message) -> Tree:
-    """A message with every value that it has, since what it is made of never changes."""
+    """Return every value of a message; they are reproducible because its input is fixed."""
     return {
         "content type": message.content_type,
         "body": dict(_flat(json.loads(message.body))),
@@ -91,7 +91,7 @@ async def _webhook(message: Message) -> Tree:
     poster = AsyncMock()
     poster.post.return_value = Reply(200, None)
     sender = Sender(poster, ManualClock(AT))
-    empty = replace(message, body=b"{}")  # the signature is of the body, and shall change only by itself
+    empty = replace(message, body=b"{}")  # so that the signature changes only if signing changes
     assert await sender.send("https://example.com/hook", [SECRET], empty) == Confirmed()
     _, headers, _ = poster.post.await_args.args
     return {"header": {name: value.replace(VERSION, "VERSION") for name, value in headers.items()}}
@@ -143,7 +143,7 @@ async def _rabbitmq(message: Message) -> Tree:
 
 
 async def _notification() -> Message:
-    """The message that tells a webhook of an event."""
+    """Return the message that notifies a webhook of an event."""
     run = notification(round(AT.timestamp() * 1000), HAPPENING)
     store, sender = AsyncMock(), AsyncMock()
     store.get_webhook.return_value = Webhook(id="w-1", url="https://example.com/hook", events=EVENTS)

@@ -1,4 +1,4 @@
-"""Metrics, from a scrape of a process in which everything has happened once: names, types, labels, buckets."""
+"""Derives metrics from a scrape in which every metric has a sample: names, types, labels and buckets."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from duly.telemetry.metrics import Metrics
 from tests.surface.diff import Tree
 
 OWN = "example"
-"""The value of a label that people choose: the name of a job or of a target."""
+"""A label value that users choose: the name of a job or of a target."""
 
 
 def derive() -> Tree:
-    """Each metric by name; a label has its fixed values, or none where people choose them."""
+    """Return each metric by name. A label lists its fixed values; the list is empty where users choose them."""
     metrics = Metrics(SystemClock())
     metrics.jobs.of(OWN).ended[Completed] += 1
     metrics.targets.of(OWN)
@@ -28,7 +28,7 @@ def derive() -> Tree:
     tree: Tree = {}
     for family in text_string_to_metric_families(text):
         if not family.name.startswith("duly_"):
-            continue  # those of the process are of the platform
+            continue  # process_* depends on the platform
         labels: dict[str, Any] = {}
         for sample in family.samples:
             for label, value in sample.labels.items():

@@ -1,6 +1,6 @@
-"""The Python API: exported names with signatures and attributes, the methods of an app and of a client, the errors.
+"""Derives the Python API: exported names, signatures and attributes, the methods of an app and a client, the errors.
 
-Annotations are those of the source, which are the same for every version of Python.
+Annotations are taken from the source text, so they are the same in every version of Python.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NO_DEFAULT = inspect.Parameter.empty
 
 
 def derive() -> Tree:
-    """Each name by its import path; then ``app``, ``client``, what their methods return, and the errors."""
+    """Return each name by its import path, then ``app``, ``client``, what their methods return, and the errors."""
     surface = Surface()
     for module, names in sorted(public().items()):
         for name in sorted(names):
@@ -62,7 +62,7 @@ def derive() -> Tree:
 
 
 def _public_values(instance: object) -> dict[str, Any]:
-    """The attributes of an instance that are objects of duly's own, such as ``schedules``."""
+    """Return the public attributes whose values are objects of duly, such as ``schedules``."""
     return {
         name: value
         for name, value in sorted(vars(instance).items())
@@ -108,7 +108,7 @@ class Surface:
         self.add_members(path, kind)
 
     def add_members(self, path: str, kind: type) -> None:
-        """Methods, properties and attributes that duly's own classes define."""
+        """Describe the methods, properties and attributes that classes of duly define."""
         for home in _own_classes(kind):
             for name, hint in inspect.get_annotations(home).items():
                 self._add_attribute(f"{path}.{name}", _annotation(hint), home)
@@ -134,7 +134,7 @@ class Surface:
         self._note(hint, vars(sys.modules[home.__module__]))
 
     def add_twins(self, path: str, twin: object, original: str) -> None:
-        """The methods of ``app.sync``: each has the parameters of the method that it is a twin of."""
+        """Describe the methods of ``app.sync``: each names the method whose parameters it has."""
         for name in dir(type(twin)):
             same = f"{original}.{name}"
             if same not in self.tree:
@@ -143,7 +143,7 @@ class Surface:
                 self.tree[f"{path}.{name}"] = {"kind": "twin", "of": same}
 
     def add_returned(self) -> None:
-        """Describe the classes that were named as results and are not exported, and what those name in turn."""
+        """Describe the returned classes that are not exported, and the classes that those refer to."""
         while missing := {name: kind for name, kind in self._returned.items() if kind not in self._described}:
             for name, kind in sorted(missing.items()):
                 self.add_class(f"returned {name}", kind)
@@ -151,7 +151,7 @@ class Surface:
     def _signature(self, function: Any, *, skip_self: bool = False) -> Tree:
         try:
             signature = inspect.signature(function)
-        except ValueError:  # an exception that takes what every exception takes
+        except ValueError:  # an exception without a constructor of its own
             return {}
         parameters = list(signature.parameters.values())[1 if skip_self else 0 :]
         positional = [one.name for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
@@ -189,7 +189,7 @@ class Surface:
         return text
 
     def _note(self, hint: str, names: dict[str, Any]) -> None:
-        """Remember the classes of ours that an annotation names."""
+        """Remember the classes of duly that an annotation names."""
         for node in ast.walk(ast.parse(hint or "None")):
             kind = names.get(node.id) if isinstance(node, ast.Name) else None
             if not isinstance(kind, type) or not kind.__module__.startswith("duly."):
@@ -199,13 +199,13 @@ class Surface:
 
 
 def _own_classes(kind: type) -> list[type]:
-    """The classes of duly's that a class is made of; what every error has is described once, as ``DulyError``."""
+    """Return a class and its bases within duly. ``DulyError`` is described once, not again for each error."""
     ours = [home for home in kind.__mro__ if home.__module__.partition(".")[0] == "duly"]
     return [home for home in ours if home is kind or home is not DulyError]
 
 
 def _overloads(kind: type, name: str) -> list[Any]:
-    """The overloads of a method. They are looked up by name: in a protocol the method itself does not know them."""
+    """Return the overloads of a method, looked up by name: a protocol replaces the method by a dummy."""
     home = next(home for home in kind.__mro__ if name in vars(home))
     method: Any = SimpleNamespace(__module__=home.__module__, __qualname__=f"{home.__qualname__}.{name}")
     return list(typing.get_overloads(method))
@@ -216,7 +216,7 @@ def _is_protocol(kind: type) -> bool:
 
 
 def _set_on_self(kind: type) -> Iterator[str]:
-    """The names that the methods of a class assign on ``self``."""
+    """Yield the names that the methods of a class assign on ``self``."""
     if is_dataclass(kind):
         return
     for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(kind)))):
@@ -226,7 +226,7 @@ def _set_on_self(kind: type) -> Iterator[str]:
 
 
 def _typed_keys(kind: Any) -> Iterator[tuple[str, str]]:
-    """The keys of a ``TypedDict`` and of those that it extends, with their types."""
+    """Yield the keys of a ``TypedDict``, inherited ones included, with their types."""
     for name, hint in kind.__annotations__.items():
         yield name, _annotation(hint)
 
@@ -236,7 +236,7 @@ def _resolve(name: str, function: Any) -> Any:
 
 
 def _annotation(hint: Any) -> str:
-    """An annotation as it is written, in one spelling."""
+    """Return the source text of an annotation, normalised."""
     hint = getattr(hint, "__forward_arg__", hint)
     text = hint if isinstance(hint, str) else inspect.formatannotation(hint)
     return ast.unparse(ast.parse(text, mode="eval"))

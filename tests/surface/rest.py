@@ -1,4 +1,4 @@
-"""The REST API, from the OpenAPI document and the table of routes: what a client sends and gets, without prose."""
+"""Derives the REST API from the OpenAPI document and the route table, without titles, descriptions and examples."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Schema = dict[str, Any]
 
 
 def derive() -> Tree:
-    """Each operation by method and path; each problem code; the paths beside the API."""
+    """Return each operation by method and path, each problem code, and the paths outside the API."""
     whole = document()
     schemas = Schemas(whole["components"]["schemas"])
     scopes = {(route.method.lower(), PREFIX + route.path): route.scope for route in ROUTES}
@@ -73,13 +73,13 @@ def _operation(operation: dict[str, Any], schemas: Schemas) -> Tree:
 
 
 class Schemas:
-    """Reads schemas as fields: the path of each, such as ``items[].catchUp.policy``, with its type and its bounds."""
+    """Flattens schemas into fields such as ``items[].catchUp.policy``, each with its type and bounds."""
 
     def __init__(self, components: dict[str, Schema]) -> None:
         self._components = components
 
     def fields(self, schema: Schema, path: str = "", inside: tuple[str, ...] = ()) -> Iterator[tuple[str, Tree]]:
-        """Yield the fields of an object, or of the objects in a list; a type inside itself is not followed again."""
+        """Yield the fields of an object, or of the objects in a list. A recursive type is followed once."""
         for variant in self._variants(schema):
             name = variant.get("title", "")
             if name and name in inside:
@@ -98,7 +98,7 @@ class Schemas:
                     yield from self.fields(inner, here, (*inside, name))
 
     def attributes(self, schema: Schema) -> Tree:
-        """Type, choices and bounds of one value."""
+        """Return the type, choices and bounds of one value."""
         found: Tree = {}
         types: set[str] = set()
         choices: list[Any] = []
@@ -123,7 +123,7 @@ class Schemas:
 
 
 def _other_paths() -> Iterator[tuple[str, list[str]]]:
-    """What a server answers outside ``/api/v1``: health, metrics, the document and the pages of the dashboard."""
+    """Yield the paths outside ``/api/v1`` with their methods: health, metrics, the document, the dashboard."""
     app = Duly("sqlite:///never-opened.db")
     methods: dict[str, set[str]] = {path: {"GET", "HEAD"} for path in health_of(app).answers}
     routes: list[BaseRoute] = [*page_routes(), *dashboard_routes(make_desk(app, Guard(app)))]

@@ -1,4 +1,4 @@
-"""Settings: names, defaults, variables and keys of files, and which values each accepts, found by trying."""
+"""Derives the settings: names, defaults, variables, TOML keys, and the values that each accepts, found by probing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SAMPLES: dict[str, Any] = {
 
 
 def derive() -> Tree:
-    """Each setting by its path in a file; the names of the files, and the keys of a declared schedule."""
+    """Return each setting by name, the names of the files, and the keys of a declared schedule."""
     tree: Tree = {path: _describe(option) for path, option in OPTIONS.items()}
     tree["[[schedules]]"] = {"keys": sorted(declared.WORDS)}
     tree["files"] = {"here": FILE_HERE, "machine": str(FILE_OF_MACHINE)}
@@ -51,13 +51,13 @@ def _accepts(option: Option, value: Any) -> bool:
 
 
 def _read(option: Option) -> Any:
-    """A value as the program gets it."""
+    """Return an accepted value as the program receives it."""
     values = [*_choices(option), *SAMPLES.values()]
     return next(option.kind.read(value) for value in values if _accepts(option, value))
 
 
 def _choices(option: Option) -> Iterator[str]:
-    """The words that are accepted where any other text is not; the refusal names them."""
+    """Yield the accepted words of a setting that rejects other text; the error names them."""
     if _accepts(option, NONSENSE) or _accepts(option, SAMPLES["duration"]):
         return
     try:

@@ -1,4 +1,4 @@
-"""A comparison of surfaces says in words what was added, removed and changed."""
+"""A comparison of surfaces reports in words what was added, removed and changed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OLD: Tree = {
 
 
 def changed(*path: str, to: Any = None) -> list[str]:
-    """What is reported when the value at a path becomes another, or goes."""
+    """Return the report after the value at a path is replaced, or removed."""
     new = json.loads(json.dumps(OLD))
     place = new
     for name in path[:-1]:
@@ -44,25 +44,25 @@ def test_equal_surfaces_have_no_differences() -> None:
     assert [*differences(OLD, json.loads(json.dumps(OLD)))] == []
 
 
-def test_a_removed_field_is_told_with_what_it_was() -> None:
+def test_a_removed_field_is_reported_with_its_type() -> None:
     assert changed("rest", "GET /runs/{ref}", "response 200", "field", "errorMessage") == [
         "removed: REST GET /runs/{ref} response 200 field errorMessage (type string)"
     ]
 
 
-def test_a_changed_value_is_told_before_and_after() -> None:
+def test_a_changed_value_is_reported_with_both_values() -> None:
     assert changed("cli", "duly serve", "--port", "default", to=8081) == [
         "changed: CLI duly serve --port default 8080 -> 8081"
     ]
 
 
-def test_an_added_command_is_told_with_its_flags() -> None:
+def test_an_added_command_is_reported_with_its_flags() -> None:
     assert changed("cli", "duly stop", to={"--now": {"type": "boolean"}, "NAME": {}}) == [
         "added: CLI duly stop (--now, NAME)"
     ]
 
 
-def test_the_order_of_a_list_means_nothing_and_each_member_is_told() -> None:
+def test_lists_are_compared_by_member_and_not_by_order() -> None:
     assert changed("rest", "GET /runs/{ref}", "problem codes", to=["B", "A"]) == []
     assert changed("rest", "GET /runs/{ref}", "problem codes", to=["B", "C"]) == [
         "added: REST GET /runs/{ref} problem codes C",
@@ -70,7 +70,7 @@ def test_the_order_of_a_list_means_nothing_and_each_member_is_told() -> None:
     ]
 
 
-def test_the_same_difference_in_several_places_is_told_once() -> None:
+def test_a_difference_in_several_operations_is_reported_once() -> None:
     new = json.loads(json.dumps(OLD))
     for operation in new["rest"].values():
         operation["problem codes"].append("QUOTA_EXCEEDED")
@@ -91,7 +91,7 @@ def test_an_interface_may_leave_a_value_open() -> None:
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository whose first commit has no surface, the next two have, and whose working tree has a third."""
+    """A repository: no surface in the first commit, one in each of the next two, another in the working tree."""
     folder = tmp_path / "tests" / "surface"
     monkeypatch.setattr(files, "ROOT", tmp_path)
     monkeypatch.setattr(files, "FOLDER", folder)

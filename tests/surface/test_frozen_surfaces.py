@@ -1,4 +1,4 @@
-"""The public surface is what is committed here, and contains what DESIGN.md fixes and what pages import."""
+"""The program has the committed public surface, which covers DESIGN.md and every import path of the docs."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ FIXED, MISSING = interfaces.read()
 def test_the_surface_is_as_committed(surface: str) -> None:
     found = [*differences({surface: files.read(surface)}, {surface: derive(surface)})]
     if found:
-        intended = "If this is intended, write the files anew and commit them: scripts/surface --write"
+        intended = "If the change is intended, run scripts/surface --write and commit the files."
         pytest.fail("\n".join(["The public surface has changed.", *report(found), intended]), pytrace=False)
 
 
 @pytest.mark.parametrize("surface", files.SURFACES)
-def test_a_file_is_written_in_one_way(surface: str) -> None:
+def test_a_committed_file_is_sorted_and_formatted(surface: str) -> None:
     text = files.file_of(surface).read_text("utf-8")
     assert text == files.render(json.loads(text)) + "\n"
 
@@ -36,7 +36,7 @@ def test_every_file_is_a_surface_or_the_interfaces() -> None:
 
 
 def _values(surface: str, *names: str) -> int:
-    """How many values there are under names that objects of the surface have, such as ``body field``."""
+    """Count the values that all entries of a surface have under these names, such as ``body field``."""
     count = 0
     for tree in derive(surface).values():
         for name in names:
@@ -79,7 +79,7 @@ OPERATIONS = [f"{method} /api/v1/" for method in ("DELETE", "GET", "PATCH", "POS
         ("words of messages", 280, lambda: _values("messages", "body") + _values("messages", "header")),
     ],
 )  # fmt: skip
-def test_nothing_is_overlooked(what: str, least: int, count: Callable[[], int]) -> None:
+def test_the_extraction_finds_at_least(what: str, least: int, count: Callable[[], int]) -> None:
     assert count() >= least, what
 
 
@@ -100,10 +100,12 @@ def test_no_fixed_interface_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("surface", MISSING)
-def test_what_is_listed_as_missing_is_missing(surface: str) -> None:
+def test_missing_interfaces_are_still_missing(surface: str) -> None:
     missing: Tree = {surface: MISSING[surface]}
     lost = [*interfaces.lost(missing, {surface: derive(surface)})]
-    assert len(lost) == interfaces.count(missing), f"move what exists by now to the fixed interfaces; {report(lost)}"
+    assert len(lost) == interfaces.count(missing), (
+        f"move what exists now to the fixed interfaces; still missing: {report(lost)}"
+    )
 
 
 def test_every_import_path_of_pages_and_examples_is_frozen() -> None:
