@@ -32,6 +32,7 @@ CELLS = {
     "W": "workflow",
     "K": "bulk",
     "R": "rest",
+    "S": "surface",
     "V": "dashboard",
     "P8": "growth",
     "P11": "pair",
