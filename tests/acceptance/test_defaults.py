@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import timedelta
 
 import httpx2
 import pytest
@@ -58,6 +59,44 @@ async def test_missed_windows_fire_once_by_default_and_a_setting_gives_s1_s_skip
         ours = await app.schedules.get("ours")
         assert ours is not None
         assert ours.catch_up.policy == "latest", "what is stored stays"
+
+
+@rule("S3.54")
+async def test_the_age_limit_of_missed_windows_is_none_unless_a_setting_or_the_schedule_sets_one(
+    opened: Opened,
+) -> None:
+    async with opened(Settings()) as app:
+        assert (await app.schedules.create("none", Every("1h"), job="work")).catch_up.max_lateness is None
+    async with opened(Settings(catchup_max_lateness=86_400.0)) as app:
+        day, hour = timedelta(hours=24), timedelta(hours=1)
+        assert (await app.schedules.create("default", Every("1h"), job="work")).catch_up == CatchUp("latest", day)
+        named = await app.schedules.create("named", Every("1h"), job="work", catch_up="all")
+        assert named.catch_up == CatchUp("all", day), "a policy by name leaves the limit to the setting"
+        (bulk,) = await app.schedules.create_many([{"timing": Every("1h"), "job": "work", "catch_up": "all"}])
+        assert bulk.catch_up == CatchUp("all", day)
+        own = await app.schedules.create("own", Every("1h"), job="work", catch_up=CatchUp("all", hour))
+        assert own.catch_up.max_lateness == hour
+        async with rest(app) as client:
+            body = {"name": "x", "everyMs": 60_000, "jobType": "work"}
+            limits = [
+                (await client.post("/schedules", json=body | {"catchUp": given})).json()["catchUp"][
+                    "maxLatenessSeconds"
+                ]
+                for given in ({"policy": "all"}, {"maxLatenessSeconds": 60}, {"maxLatenessSeconds": None})
+            ]
+            assert limits == [86_400, 60, None]
+            patched = await client.patch("/schedules/own", json={"catchUp": {"maxLatenessSeconds": None}})
+            assert patched.json()["catchUp"] == {"policy": "all", "maxLatenessSeconds": None, "maxRuns": 100}
+
+
+@rule("S3.59")
+async def test_a_thousand_windows_wait_by_default_under_overlap_queue(opened: Opened) -> None:
+    async with opened(Settings()) as app:
+        made = await app.schedules.create("line", Every("1m"), job="work", overlap="queue")
+        assert made.definition.max_queued == 1000
+        async with rest(app) as client:
+            answer = await client.post("/schedules", json={"name": "x", "everyMs": 60_000, "jobType": "work"})
+        assert answer.json()["maxQueued"] == 1000
 
 
 @rule("S2.30")

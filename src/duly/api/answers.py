@@ -96,7 +96,7 @@ def schedule_answer(
         "maxConcurrent": definition.max_concurrent,
         "catchUp": {
             "policy": str(catch_up.policy),
-            "maxLatenessSeconds": _whole(catch_up.max_lateness.total_seconds()),
+            "maxLatenessSeconds": None if (late := catch_up.max_lateness) is None else _whole(late.total_seconds()),
             "maxRuns": catch_up.max_runs,
         },
         "jitter": None if jitter is None else {"minMs": jitter.min_ms, "maxMs": jitter.max_ms},

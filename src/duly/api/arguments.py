@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from msgspec import UNSET
@@ -12,8 +12,8 @@ from msgspec import UNSET
 from duly.config import Settings
 from duly.core.errors import Invalid, RetryPolicyInvalid, ValidationFailed
 from duly.core.instants import to_ms
-from duly.core.policy import MAX_ATTEMPTS, CatchUp, Missed, Retry
-from duly.core.schedule import DEFAULT_QUEUE, Schedule, TargetKind
+from duly.core.policy import MAX_ATTEMPTS, CatchUp, Retry
+from duly.core.schedule import DEFAULT_MAX_QUEUED, DEFAULT_QUEUE, Schedule, TargetKind
 from duly.core.timing import Cron, Every, Jitter, Once, Timing, check_zone, timing_from
 from duly.core.timing.epoch import not_an_instant, parse_datetime
 
@@ -58,7 +58,7 @@ _AIMS = {TargetKind.JOB: "job_type", TargetKind.WORKFLOW: "workflow", TargetKind
 _PLAIN: Mapping[str, tuple[str, Any]] = {
     "description": ("description", None),
     "overlap_policy": ("overlap", "skip"),
-    "max_queued": ("max_queued", 1),
+    "max_queued": ("max_queued", DEFAULT_MAX_QUEUED),
     "max_concurrent": ("max_concurrent", None),
     "max_runs": ("max_runs", None),
     "pause_after_failures": ("pause_after_failures", None),
@@ -294,12 +294,10 @@ def _retry(body: PatchBody, settings: Settings, old: Retry | None) -> dict[str, 
 
 
 def _catch_up(body: CatchUpBody | None, old: CatchUp | None, settings: Settings) -> CatchUp:
-    default = CatchUp(Missed(settings.catchup_default))
+    default = settings.default_catch_up
     if body is None:
         return default
     changes = _renamed(body, {"max_lateness_seconds": "max_lateness"})
-    if "max_lateness" in changes:
-        changes["max_lateness"] = timedelta(seconds=changes["max_lateness"])
     return replace(old or default, **changes)
 
 

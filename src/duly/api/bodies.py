@@ -96,7 +96,7 @@ class CatchUpBody(Base):
     """What becomes of windows that were missed during an outage."""
 
     policy: Literal["latest", "skip", "all"] | UnsetType = UNSET
-    max_lateness_seconds: Annotated[float, Meta(ge=0, le=315_360_000)] | UnsetType = UNSET
+    max_lateness_seconds: Annotated[float, Meta(ge=0, le=315360000)] | UnsetType | None = UNSET
     max_runs: Annotated[int, Meta(ge=1, le=10_000)] | UnsetType = UNSET
 
 

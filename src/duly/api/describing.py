@@ -220,7 +220,7 @@ EXAMPLES: Mapping[str, Any] = {
     "description": "What sales wants to see with the first coffee",
     "workflow": "daily-report",
     "timeoutSeconds": 600,
-    "maxQueued": 1,
+    "maxQueued": 1000,
     "maxConcurrent": 2,
     "maxAttempts": 5,
     "maxRetries": 4,

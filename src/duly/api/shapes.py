@@ -38,7 +38,7 @@ class CatchUpAnswer(TypedDict):
     """What becomes of windows that were missed during an outage."""
 
     policy: str
-    maxLatenessSeconds: float
+    maxLatenessSeconds: float | None
     maxRuns: int
 
 

@@ -32,8 +32,6 @@ _EXAMPLES = {
 _PLACES = {TargetKind.QUEUE: "the name of a target", TargetKind.WEBHOOK: "a URL"}
 HEADER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}", re.ASCII)
 HEADER_LIMIT = 1000
-ORDERED_LINE = 1000
-"""How many runs of a schedule wait for one that cannot be delivered, before more of them are skipped."""
 
 TARGET_WORDS = frozenset({"job", "workflow", "topic", "target"})
 
@@ -178,8 +176,6 @@ def _keep_in_order(definition: Definition, given: Mapping[str, Any]) -> None:
                 expected="1",
             )
         definition.max_concurrent = 1
-        if "max_queued" not in given and definition.max_queued == 1:
-            definition.max_queued = ORDERED_LINE
 
 
 def _wrong_queue(queue: str, expected: str) -> ValidationFailed:

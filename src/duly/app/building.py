@@ -11,7 +11,7 @@ from duly.core.addresses import read_allowed
 from duly.core.errors import DulyError, ValidationFailed
 from duly.core.ids import check_key
 from duly.core.instants import check_instant
-from duly.core.policy import LEFT_RETRY, LEFT_TIMEOUT, CatchUp, Missed
+from duly.core.policy import LEFT_RETRY, LEFT_TIMEOUT, Missed
 from duly.core.rules.starting import started
 from duly.core.schedule import DEFAULT_TIMEOUT_MS, Definition, Facts, Target
 from duly.core.timing import Cron, Every, Once, Timing
@@ -56,7 +56,7 @@ class Builder:
         self._owning = owning
         self._outside = outside
         self._allowed = read_allowed(settings.webhook_allow)
-        self._catch_up = CatchUp(Missed(settings.catchup_default))
+        self._catch_up = settings.default_catch_up
 
     def schedule(
         self,
@@ -189,6 +189,8 @@ class Builder:
             check_strict_ids(options["metadata"])
 
     def _aimed(self, words: Words) -> Words:
+        if isinstance(policy := words.definition.get("catch_up"), Missed):
+            words.definition["catch_up"] = replace(self._catch_up, policy=policy)
         if words.target is not None:
             check_aimed(words.target, self._registry)
         return words

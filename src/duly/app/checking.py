@@ -13,7 +13,6 @@ from duly.core.positions import read_position
 from duly.core.timing import Jitter
 
 METADATA = ("owner_id", "tenant_id", "correlation_id", "client_request_id")
-_CATCH_UPS = {policy: CatchUp(policy) for policy in Missed}
 _COMMANDS = re.compile("[\x7f-\x9f]")  # terminals obey them
 _TIMINGS = frozenset({"cron", "every", "at", "daily", "weekly", "monthly", "once"})
 
@@ -104,8 +103,9 @@ def check_tags(tags: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(check_text(tag, "tags", 100) or "" for tag in tags))
 
 
-def check_catch_up(given: str | CatchUp) -> CatchUp:
-    return given if isinstance(given, CatchUp) else _CATCH_UPS[choose(Missed, given, "catch_up")]
+def check_catch_up(given: str | CatchUp) -> CatchUp | Missed:
+    """Return the policy as given; the name of one leaves its limits to the settings."""
+    return given if isinstance(given, CatchUp) else choose(Missed, given, "catch_up")
 
 
 def check_retry(given: Retry | None) -> Retry | None:

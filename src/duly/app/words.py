@@ -14,7 +14,7 @@ from duly.core.errors import ValidationFailed
 from duly.core.instants import to_ms
 from duly.core.marks import Wanted
 from duly.core.policy import CatchUp, Missed, Overlap, Retry, choose
-from duly.core.schedule import DEFAULT_QUEUE, Target
+from duly.core.schedule import DEFAULT_MAX_QUEUED, DEFAULT_QUEUE, Target
 from duly.core.timing import Jitter, Timing
 from duly.engine.job import Call, Job
 
@@ -205,7 +205,8 @@ _META = {"owner_id": "owner", "tenant_id": "tenant", "correlation_id": "correlat
          "client_request_id": "client_request_id"}  # fmt: skip
 # What a merge makes of None, where None is no value of the word's own.
 _BACK_TO: Mapping[str, Any] = {
-    "overlap": Overlap.SKIP, "catch_up": Missed.LATEST, "queue": DEFAULT_QUEUE, "priority": 0, "max_queued": 1,
+    "overlap": Overlap.SKIP, "catch_up": Missed.LATEST, "queue": DEFAULT_QUEUE, "priority": 0,
+    "max_queued": DEFAULT_MAX_QUEUED,
     "fire_current_window": False, "calendars": (), "exclude_dates": (), "tags": (), "payload": {}, "enabled": True,
 }  # fmt: skip
 

@@ -54,7 +54,11 @@ WORK = (
     click.option("--max-queued", type=int, metavar="N", help="With --overlap queue: how many may wait."),
     click.option("--max-concurrent", type=int, metavar="N", help="With --overlap allow: how many may run."),
     click.option("--catch-up", type=click.Choice(["latest", "skip", "all"]), help="Windows missed in an outage."),
-    click.option("--max-lateness", metavar="DURATION", help="With --catch-up: nothing older than this."),
+    click.option(
+        "--max-lateness",
+        metavar="DURATION|none",
+        help="Do not catch up on windows older than this. [default: no limit, or catchup_max_lateness]",
+    ),
     click.option("--queue", metavar="NAME", help="The queue that runs wait in."),
     click.option("--priority", type=int, metavar="N", help="Higher goes first within a queue."),
 )  # fmt: skip
@@ -179,7 +183,8 @@ def _put(body: dict[str, Any], name: str, value: Any) -> None:
         body[outer] = {**(body.get(outer) or {}), inner: value}
     elif name in _SECONDS:
         outer, inner = _SECONDS[name]
-        body[outer] = {**(body.get(outer) or {}), inner: _seconds(name, value)}
+        seconds = None if (name, value) == ("max_lateness", "none") else _seconds(name, value)
+        body[outer] = {**(body.get(outer) or {}), inner: seconds}
     elif name in _NAMED_TIMES:
         body["cronExpression"] = _named_time(name, value)
     elif name == "every":

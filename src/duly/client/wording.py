@@ -151,5 +151,5 @@ def _retry(retry: Retry | None) -> dict[str, Any]:
 def _catch_up(given: str | CatchUp) -> Any:
     if not isinstance(given, CatchUp):
         return {"policy": given}
-    lateness = given.max_lateness / timedelta(seconds=1)
+    lateness = None if given.max_lateness is None else given.max_lateness / timedelta(seconds=1)
     return {"policy": str(given.policy), "maxLatenessSeconds": lateness, "maxRuns": given.max_runs}

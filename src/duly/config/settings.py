@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from datetime import timedelta
 
 from duly.core.addresses import read_allowed
 from duly.core.errors import ConfigurationError
-from duly.core.policy import Missed
+from duly.core.policy import CatchUp, Missed
 from duly.core.rules.firing import FireRules
 from duly.core.run import ENDS, RunStatus
 from duly.core.sealed import EXPECTED, read_keys
@@ -35,7 +36,8 @@ class Settings:
 
     ``concurrency`` bounds the async handlers that run at once, ``threads`` those in threads and processes. Twice a
     ``fire_batch`` of them lets a burst be fired, run and settled in large batches, which costs a quarter less.
-    ``catchup_default`` is the catch-up policy of schedules that name none; ``strict_ids`` asks for UUIDs of version 7
+    ``catchup_default`` is the catch-up policy of schedules that name none. ``catchup_max_lateness`` bounds how late a
+    missed window fires if its schedule sets no limit (None: no bound). ``strict_ids`` asks for UUIDs of version 7
     in their metadata. Ended runs are kept for ``retention``, or for that of their own status; 0 keeps them for ever. Of
     a status with a ``retention_count`` no more than so many are kept, the newest, however young the others are. A
     schedule counts as not fired when its window is ``audit_late`` past its time. After a start that finds a backlog,
@@ -59,6 +61,7 @@ class Settings:
     cancel_grace: float = 10.0
     default_max_attempts: int = 3
     catchup_default: str = "latest"
+    catchup_max_lateness: float | None = None
     strict_ids: bool = False
     min_interval_ms: int = 1000
     payload_limit: int = 256 * 1024
@@ -139,6 +142,12 @@ class Settings:
     @property
     def lease_ms(self) -> int:
         return round(self.lease * 1000)
+
+    @property
+    def default_catch_up(self) -> CatchUp:
+        """The catch-up policy of schedules that name none."""
+        late = None if self.catchup_max_lateness is None else timedelta(seconds=self.catchup_max_lateness)
+        return CatchUp(Missed(self.catchup_default), late)
 
     @property
     def retentions(self) -> Mapping[float, Sequence[RunStatus]]:

@@ -86,10 +86,10 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class CatchUp:
-    """Which missed windows still fire: the rule, how late they may be, and how many at most."""
+    """Which missed windows still fire: the policy, how late they may be (None: no limit), and how many at most."""
 
     policy: Missed | Literal["latest", "skip", "all"] = Missed.LATEST
-    max_lateness: timedelta = timedelta(hours=24)
+    max_lateness: timedelta | None = None
     max_runs: int = 100
 
     def __post_init__(self) -> None:
@@ -97,12 +97,13 @@ class CatchUp:
         if isinstance(self.max_lateness, int | float) and not isinstance(self.max_lateness, bool):
             with suppress(ValueError, OverflowError):  # NaN, and more than there is time: refused as it is
                 object.__setattr__(self, "max_lateness", timedelta(seconds=self.max_lateness))
-        if not isinstance(self.max_lateness, timedelta) or self.max_lateness < timedelta(0):
+        late = self.max_lateness
+        if late is not None and (not isinstance(late, timedelta) or late < timedelta(0)):
             raise ValidationFailed(
-                f"catch_up max_lateness is {self.max_lateness!r}; expected seconds or a timedelta, 0 or more",
+                f"catch_up max_lateness is {late!r}; expected seconds or a timedelta, 0 or more, or None for no limit",
                 field="catch_up.max_lateness",
-                got=self.max_lateness,
-                expected="0 or more",
+                got=late,
+                expected="0 or more, or None",
             )
         if type(self.max_runs) is not int or not 1 <= self.max_runs <= 10_000:
             raise ValidationFailed(
@@ -113,8 +114,11 @@ class CatchUp:
             )
 
     @property
-    def max_lateness_ms(self) -> int:
-        late = self.max_lateness  # three numbers, which are added several times as fast as divided
+    def max_lateness_ms(self) -> int | None:
+        late = self.max_lateness
+        if late is None:
+            return None
+        # Three numbers, which are added several times as fast as divided.
         return late.days * 86_400_000 + late.seconds * 1000 + late.microseconds // 1000
 
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 DEFAULT_QUEUE = "default"
 DEFAULT_TIMEOUT_MS = 3_600_000
 _CATCH_UP = CatchUp()
+DEFAULT_MAX_QUEUED = 1000
+"""How many runs of a schedule may wait behind a running one."""
 _LANED = frozenset({Overlap.QUEUE, Overlap.CANCEL_PREVIOUS})
 
 
@@ -107,7 +109,7 @@ class Definition:
     retry: Retry | None = None
     timeout_ms: int | None = DEFAULT_TIMEOUT_MS
     overlap: Overlap = Overlap.SKIP
-    max_queued: int = 1
+    max_queued: int = DEFAULT_MAX_QUEUED
     max_concurrent: int | None = None
     catch_up: CatchUp = _CATCH_UP
     jitter: Jitter | None = None

@@ -14,6 +14,7 @@ from duly.api.bodies import ScheduleBody
 from duly.api.reading import read
 from duly.config import Settings
 from duly.core.policy import CatchUp, Retry
+from duly.core.schedule import DEFAULT_MAX_QUEUED
 from duly.core.timing import Cron, Every, Jitter, Once, Timing
 
 _FLAGS = {
@@ -36,7 +37,7 @@ _CLASSES = {Cron: "Cron", Every: "Every", Once: "Once", Retry: "Retry", CatchUp:
 _CHOSEN: Mapping[str, Any] = {
     "dst": {"gap": "fire_after", "fold": "first"},
     "overlapPolicy": "skip",
-    "maxQueued": 1,
+    "maxQueued": DEFAULT_MAX_QUEUED,
     "queue": "default",
     "priority": 0,
     "timeoutSeconds": 3600,
@@ -44,7 +45,7 @@ _CHOSEN: Mapping[str, Any] = {
     "anchor": "epoch",
     "onPast": "reject",
     "timezone": "UTC",
-    "catchUp": {"maxLatenessSeconds": 86_400, "maxRuns": 100},
+    "catchUp": {"maxRuns": 100},
     "retryPolicy": {"backoff": "exponential", "delaySeconds": 5, "maxDelaySeconds": 3600, "jitter": 0.2},
 }
 """What a create chooses where a body says nothing, but for what a server's settings choose."""
@@ -65,7 +66,11 @@ class Copies:
 
 def essential(body: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     """A body without what a create would choose by itself."""
-    catch_up = {**_CHOSEN["catchUp"], "policy": settings.catchup_default}
+    catch_up = {
+        **_CHOSEN["catchUp"],
+        "policy": settings.catchup_default,
+        "maxLatenessSeconds": settings.catchup_max_lateness,
+    }
     defaults = {**_CHOSEN, "maxAttempts": settings.default_max_attempts, "catchUp": catch_up}
     kept: dict[str, Any] = {}
     for name, value in body.items():
@@ -199,7 +204,7 @@ def _code(value: Any) -> str:
             return _call("Retry", max_attempts=value.max_attempts, backoff=str(value.backoff), delay=value.delay,
                          max_delay=value.max_delay, jitter=value.jitter)  # fmt: skip
         case CatchUp():
-            lateness = value.max_lateness / timedelta(seconds=1)
+            lateness = None if value.max_lateness is None else value.max_lateness / timedelta(seconds=1)
             return _call("CatchUp", repr(str(value.policy)), max_lateness=lateness, max_runs=value.max_runs)
         case Jitter():
             return f"Jitter({value.min_ms}, {value.max_ms})"

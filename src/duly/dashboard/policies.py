@@ -32,10 +32,7 @@ def policies(schedule: Mapping[str, Any]) -> list[Said]:
 def _policies(schedule: Mapping[str, Any]) -> Iterator[Said]:
     yield "Overlap", _overlap(schedule)
     catch_up = schedule["catchUp"]
-    lateness = duration(catch_up["maxLatenessSeconds"] * 1000)
-    most = f", {catch_up['maxRuns']} at most" if catch_up["policy"] == "all" else ""
-    told = "" if catch_up["policy"] == "skip" else f"{most}, unless it is more than {lateness} late"
-    yield "Missed windows", _CATCH_UP[catch_up["policy"]] + told
+    yield "Missed windows", _missed(catch_up)
     yield "Attempts", _attempts(schedule)
     timeout = schedule["timeoutSeconds"]
     yield "Timeout", "none" if timeout is None else f"{duration(timeout * 1000)} for each attempt"
@@ -52,6 +49,16 @@ def _policies(schedule: Mapping[str, Any]) -> Iterator[Said]:
         yield "Failures", f"paused after {schedule['pauseAfterFailures']} failed runs in a row"
     if schedule["maxRuns"] is not None:
         yield "End", f"after {schedule['maxRuns']} windows"
+
+
+def _missed(catch_up: Mapping[str, Any]) -> str:
+    policy, limit = catch_up["policy"], catch_up["maxLatenessSeconds"]
+    text = _CATCH_UP[policy]
+    if policy == "all":
+        text += f", {catch_up['maxRuns']} at most"
+    if policy != "skip":
+        text += ", however late" if limit is None else f", unless it is more than {duration(limit * 1000)} late"
+    return text
 
 
 def _overlap(schedule: Mapping[str, Any]) -> str:

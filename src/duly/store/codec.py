@@ -50,7 +50,7 @@ class _Rules(msgspec.Struct, omit_defaults=True):
 
     target: tuple[str, str, str | None, str | None]
     overlap: str
-    catch_up: tuple[str, int, int]
+    catch_up: tuple[str, int | None, int]
     retry: tuple[int, str, float, float, float] | None
     jitter: tuple[int, int] | None
     timeout_ms: int | None
@@ -136,6 +136,10 @@ def decode_body(text: str, payload: str) -> Definition:
         raise UnreadableDefinition(said) from error
 
 
+def _duration(ms: int | None) -> timedelta | None:
+    return None if ms is None else timedelta(milliseconds=ms)
+
+
 @lru_cache(maxsize=4096)
 def _read_shape(text: str) -> dict[str, Any]:
     """The fields of a definition that are not as usual, built and checked once for all schedules that share them."""
@@ -151,7 +155,7 @@ def _read_shape(text: str) -> dict[str, Any]:
         "overlap": Overlap(shape.overlap),
         "max_queued": shape.max_queued,
         "max_concurrent": shape.max_concurrent,
-        "catch_up": CatchUp(Missed(policy), timedelta(milliseconds=max_lateness_ms), max_runs),
+        "catch_up": CatchUp(Missed(policy), _duration(max_lateness_ms), max_runs),
         "jitter": None if jitter is None else Jitter(*jitter),
         "start_at": shape.start_at,
         "end_at": shape.end_at,

@@ -239,13 +239,14 @@ class TestExcludedWindows:
             ("pending", None, None),
         ]
 
-    async def test_a_one_shot_on_an_excluded_date_is_over(self, trial: Trial) -> None:
+    async def test_a_one_shot_on_an_excluded_date_fails_with_the_reason(self, trial: Trial) -> None:
         await put(trial)
         made = await trial.put(timing=Once("2026-01-06T09:00:00Z"), calendars=("holidays",))
         trial.clock.move(days=1, hours=9)
         await trial.fire()
         found = await trial.schedule(made)
-        assert (found.status, found.facts.ended_at) == (ScheduleStatus.COMPLETED, trial.clock.now())
+        assert (found.status, found.facts.ended_at) == (ScheduleStatus.FAILED, trial.clock.now())
+        assert found.last_error == "skipped (excluded): excluded by holidays"
         assert [told(run) for run in await trial.runs(made)] == [("skipped", "excluded by holidays", 1)]
 
     async def test_excluded_windows_are_no_runs_and_count_as_none(self, trial: Trial) -> None:

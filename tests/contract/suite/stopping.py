@@ -79,7 +79,9 @@ class TestStoppingWhatIsDue:
         await trial.store.resume_expired_pauses(limit=10)
         assert await skipped(trial, put) == [("paused", 1)]
 
-    async def test_a_one_shot_that_was_due_is_written_down_one_that_passed_meanwhile_is_not(self, trial: Trial) -> None:
+    async def test_a_one_shot_whose_time_passed_before_or_during_a_pause_fails_with_a_skipped_row(
+        self, trial: Trial
+    ) -> None:
         due = await trial.put("due", Once("2026-01-05T00:00:10Z"))
         later = await trial.put("later", Once("2026-01-05T00:00:50Z"))
         trial.clock.move(seconds=20)
@@ -87,9 +89,19 @@ class TestStoppingWhatIsDue:
             await trial.pause(put)
         trial.clock.move(minutes=1)
         for put in (due, later):
-            assert (await trial.resume(put)).status == "completed"
-        assert await skipped(trial, due) == [("paused", 1)]
-        assert await trial.runs(later) == []
+            resumed = await trial.resume(put)
+            assert resumed.status == "failed"
+            assert resumed.last_error == "skipped (paused): its window passed while it was paused"
+            assert await skipped(trial, put) == [("paused", 1)]
+
+    async def test_a_one_shot_whose_time_passes_during_a_pause_runs_with_catch_up(self, trial: Trial) -> None:
+        put = await trial.put("later", Once("2026-01-05T00:00:50Z"))
+        await trial.pause(put)
+        trial.clock.move(hours=50)
+        assert (await trial.schedule(put)).status == "pending"
+        await trial.resume(put, catch_up=True)
+        await trial.fire()
+        assert await trial.statuses(put) == ["pending"]
 
     async def test_a_one_shot_that_may_be_late_fires_after_the_pause(self, trial: Trial) -> None:
         put = await trial.put("due", Once("2026-01-05T00:00:10Z", on_past="fire"))

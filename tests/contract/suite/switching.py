@@ -159,12 +159,12 @@ class TestResumingAll:
         assert (await trial.fire()).runs == 1
         assert await trial.statuses(put) == ["skipped", "pending"]
 
-    async def test_a_one_shot_that_is_skipped_has_ended(self, trial: Trial) -> None:
+    async def test_a_one_shot_that_is_skipped_has_failed(self, trial: Trial) -> None:
         put = await trial.put(timing=Once("2026-01-05T00:00:10Z"))
         await pause(trial)
         trial.clock.move(minutes=1)
         await resume(trial, Backlog.SKIP)
-        assert (await trial.schedule(put)).status == "completed"
+        assert (await trial.schedule(put)).status == "failed"
         assert await trial.statuses(put) == ["skipped"]
 
     async def test_a_one_shot_that_may_be_late_is_skipped_too(self, trial: Trial) -> None:

@@ -29,8 +29,13 @@ from tests.core.rules.making import (
     windows_of,
 )
 
-ACTIVE, COMPLETED, CANCELLED = ScheduleStatus.ACTIVE, ScheduleStatus.COMPLETED, ScheduleStatus.CANCELLED
-ENDED = [COMPLETED, ScheduleStatus.FAILED, CANCELLED]
+ACTIVE, COMPLETED, CANCELLED, FAILED = (
+    ScheduleStatus.ACTIVE,
+    ScheduleStatus.COMPLETED,
+    ScheduleStatus.CANCELLED,
+    ScheduleStatus.FAILED,
+)
+ENDED = [COMPLETED, FAILED, CANCELLED]
 
 
 def active(definition=None, **cursor):
@@ -134,7 +139,7 @@ def test_an_ended_schedule_cannot_be_resumed_or_redefined(status):
     "timing, now, fields, expected",
     [
         (Once.at_instant(T0), T0 - 1, {}, (T0, T0, ACTIVE)),
-        (Once.at_instant(T0), T0 + 5, {}, (None, None, COMPLETED)),
+        (Once.at_instant(T0), T0 + 5, {}, (None, None, FAILED)),
         (Once.at_instant(T0, on_past="fire"), T0 + 5, {}, (T0, T0 + 5, ACTIVE)),
         (Once.at_instant(T0), T0 + 5, {"next_window_at": None, "window_at": T0}, (None, None, ACTIVE)),
         (Every("1h", after_completion=True), T0 + 5, {}, (T0 + HOUR + 5, T0 + HOUR + 5, ACTIVE)),

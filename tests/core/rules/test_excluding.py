@@ -113,17 +113,17 @@ def test_a_date_that_comes_back_when_the_clocks_go_back_is_excluded_again():
     ]
 
 
-def test_a_one_shot_on_an_excluded_date_is_skipped_and_over():
+def test_a_one_shot_on_an_excluded_date_is_skipped_and_fails():
     definition = define(Once(to_datetime(T0 + DAY)))
     made = fire_without(on("2026-01-06"), created(definition), definition, T0 + DAY)
     assert skips_of(made) == [("excluded", T0 + DAY, T0 + DAY, 1)]
-    assert (made.cursor.status, made.cursor.fire_at) == (ScheduleStatus.COMPLETED, None)
+    assert (made.cursor.status, made.cursor.fire_at) == (ScheduleStatus.FAILED, None)
 
 
 def test_a_late_one_shot_that_may_fire_is_excluded_by_the_date_it_was_meant_for():
     definition = define(Once(to_datetime(T0 - DAY), on_past="fire"))
     made = fire_without(on("2026-01-04"), created(definition), definition, T0)
-    assert (made.runs, made.cursor.status) == ([], ScheduleStatus.COMPLETED)
+    assert (made.runs, made.cursor.status) == ([], ScheduleStatus.FAILED)
 
 
 def test_the_last_window_before_the_end_may_be_an_excluded_one():

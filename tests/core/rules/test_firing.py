@@ -188,10 +188,22 @@ def test_c5_a_missed_window_older_than_max_lateness_is_reported_not_fired(policy
 def test_c5_all_too_late_leaves_one_row():
     made = fire(cursor_at(T0), define(Cron("0 12 * * *")), T0 + DAY - 1)
     assert windows_of(made) == [T0]
-    made = fire(cursor_at(T0), define(Cron("0 12 * * 1")), T0 + 2 * DAY)
+    weekly = define(Cron("0 12 * * 1"), catch_up=CatchUp(max_lateness=timedelta(hours=24)))
+    made = fire(cursor_at(T0), weekly, T0 + 2 * DAY)
     assert (windows_of(made), skips_of(made)) == ([], [("too_late", T0, T0, 1)])
     assert made.cursor.next_window_at == T0 + 7 * DAY
     assert made.cursor.status is ScheduleStatus.PENDING
+
+
+@pytest.mark.parametrize("late", [25 * HOUR, 6 * DAY])
+def test_latest_has_no_age_limit_by_default(late):
+    made = fire(cursor_at(T0), define(Cron("0 12 * * 1")), T0 + late)
+    assert (windows_of(made), made.skips) == ([T0], [])
+
+
+def test_all_has_no_age_limit_by_default():
+    made = fire(cursor_at(T0), define(Every("1h"), catch_up=CatchUp(ALL)), T0 + 30 * HOUR)
+    assert windows_of(made) == [T0 + n * HOUR for n in range(31)]
 
 
 def test_max_lateness_counts_to_the_millisecond():
@@ -205,20 +217,25 @@ def test_max_lateness_counts_to_the_millisecond():
 
 
 @pytest.mark.parametrize(
-    "policy, late, fired, status",
+    "catch_up, late, fired, status, error",
     [
-        (LATEST, 2 * HOUR, 1, ScheduleStatus.ACTIVE),
-        (ALL, 2 * HOUR, 1, ScheduleStatus.ACTIVE),
-        (LATEST, 25 * HOUR, 0, ScheduleStatus.COMPLETED),
-        (SKIP, 2 * HOUR, 0, ScheduleStatus.COMPLETED),
-        (SKIP, SECOND, 1, ScheduleStatus.ACTIVE),
+        (CatchUp(LATEST), 2 * HOUR, 1, ScheduleStatus.ACTIVE, None),
+        (CatchUp(ALL), 2 * HOUR, 1, ScheduleStatus.ACTIVE, None),
+        (CatchUp(LATEST), 400 * DAY, 1, ScheduleStatus.ACTIVE, None),
+        (CatchUp(LATEST, timedelta(hours=24)), 25 * HOUR, 0, ScheduleStatus.FAILED, "too_late"),
+        (CatchUp(SKIP), 2 * HOUR, 0, ScheduleStatus.FAILED, "missed"),
+        (CatchUp(SKIP), SECOND, 1, ScheduleStatus.ACTIVE, None),
     ],
 )
-def test_c7_a_one_shot_due_during_downtime(policy, late, fired, status):
-    definition = define(Once.at_instant(T0), catch_up=CatchUp(policy))
+def test_c7_a_one_shot_due_during_downtime(catch_up, late, fired, status, error):
+    definition = define(Once.at_instant(T0), catch_up=catch_up)
     made = fire(created(definition, T0 - HOUR), definition, T0 + late)
     assert (len(made.runs), len(made.skips), made.cursor.fired) == (fired, 1 - fired, fired)
     assert (made.cursor.next_window_at, made.cursor.fire_at, made.cursor.status) == (None, None, status)
+    if error is None:
+        assert made.cursor.error is None
+    else:
+        assert (made.cursor.error or "").startswith(f"skipped ({error}): ")
 
 
 @pytest.mark.parametrize(
@@ -286,7 +303,7 @@ def test_with_all_a_due_window_that_the_batch_had_no_room_for_stays_in_line(over
 
 @pytest.mark.parametrize("overlap, reason", [(Overlap.SKIP, "overlap"), (Overlap.QUEUE, "queue_full")])
 def test_with_all_a_window_that_comes_while_others_are_caught_up_obeys_overlap(overlap, reason):
-    definition = define(overlap=overlap, catch_up=CatchUp(ALL))
+    definition = define(overlap=overlap, max_queued=1, catch_up=CatchUp(ALL))
     first = fire(cursor_at(T0), definition, T0 + 3 * MINUTE)
     then = fire(first.cursor, definition, T0 + 4 * MINUTE, *(run.opened() for run in first.runs))
     assert then.runs == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
 
 from duly.core.policy import CatchUp, Missed
 from duly.core.rules.plans import FireRules
@@ -11,10 +10,9 @@ from duly.core.rules.windows import fire_instant
 from duly.core.schedule import Cursor, Definition
 from duly.core.switch import Backlog
 
-_HOWEVER_LATE = timedelta(days=36_500)
 _POLICIES = {
-    Backlog.SKIP: CatchUp(Missed.SKIP, _HOWEVER_LATE, 1),
-    Backlog.LATEST: CatchUp(Missed.LATEST, _HOWEVER_LATE, 1),
+    Backlog.SKIP: CatchUp(Missed.SKIP, max_runs=1),
+    Backlog.LATEST: CatchUp(Missed.LATEST, max_runs=1),
 }
 
 

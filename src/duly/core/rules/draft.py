@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from duly.core.rules.missed import Dropped, joins_line
 from duly.core.rules.overlap import Admission, admit
-from duly.core.rules.plans import FireRules, Plan, moved, new_run, skipped_row, unmoved
+from duly.core.rules.plans import FireRules, Plan, moved, never_ran, new_run, skipped_row, unmoved
 from duly.core.rules.windows import Windows, fire_instant, within_end
 from duly.core.run import Hold, NewRun, OpenRun, Reason, RunKind
 from duly.core.schedule import Cursor, Definition
@@ -88,8 +88,11 @@ class Draft:
     def _plan(self, next_window: int | None, fire_at: int | None, ended: bool) -> Plan:
         cursor = self.cursor
         dealt = cursor.window_at if self._dealt is None else self._dealt
+        after = moved(cursor, dealt, next_window, fire_at, len(self._born), self.now, ended)
+        if ended and self._dropped and after.fired == 0 and isinstance(self.definition.timing, Once):
+            after = never_ran(after, self._dropped[-1].reason, self._dropped[-1].detail)
         return Plan(
-            moved(cursor, dealt, next_window, fire_at, len(self._born), self.now, ended),
+            after,
             list(self._born.values()),
             [skipped_row(cursor, self.definition, dropped, self.now) for dropped in self._dropped],
             self._cancel_running,

@@ -243,6 +243,8 @@ def _left_behind(schedule: Schedule, cursor: Cursor, now: int) -> list[SkippedWi
     if cursor.next_window_at == before.next_window_at:
         return []
     stopped_at, reason = (now, Reason.MISSED) if paused_at is None else (paused_at, Reason.PAUSED)
+    if cursor.status is ScheduleStatus.FAILED:
+        stopped_at = now  # a one-shot: its only window passed during the pause
     pending = pending_at(before, schedule.definition, stopped_at)
     kept = pending if pending == cursor.next_window_at else None
     return come_at_stop(before, schedule.definition, stopped_at, reason=reason, now=now, kept=kept)

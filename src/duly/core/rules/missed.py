@@ -61,7 +61,7 @@ def sort_out(windows: Windows, definition: Definition, *, now: int, grace_ms: in
     if newest_missed is None:
         backlog.due = windows.walk(windows.first, newest, limit)
         return backlog
-    start = _drop_too_late(windows, newest_missed, now - definition.catch_up.max_lateness_ms, backlog)
+    start = _drop_too_late(windows, newest_missed, now, definition.catch_up.max_lateness_ms, backlog)
     first_due = windows.following(newest_missed) if newest > newest_missed else None
     if start is not None:
         due = 0 if first_due is None else windows.count(first_due, newest)
@@ -71,11 +71,12 @@ def sort_out(windows: Windows, definition: Definition, *, now: int, grace_ms: in
     return backlog
 
 
-def _drop_too_late(windows: Windows, newest_missed: int, since: int, backlog: Backlog) -> int | None:
-    """Drop the missed windows before ``since``; answer the oldest one left, if any is."""
+def _drop_too_late(windows: Windows, newest_missed: int, now: int, max_ms: int | None, backlog: Backlog) -> int | None:
+    """Drop the missed windows that are more than ``max_ms`` late; return the oldest one left, if any is."""
     first = windows.first
-    if first >= since:
+    if max_ms is None or first >= now - max_ms:
         return first
+    since = now - max_ms
     until = min(windows.newest_until(since - 1), newest_missed)
     backlog.dropped.append(Dropped(Reason.TOO_LATE, first, until, windows.count(first, until)))
     return windows.following(until) if until < newest_missed else None

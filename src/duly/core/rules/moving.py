@@ -9,15 +9,17 @@ from dataclasses import replace
 
 from duly.core.errors import MomentInPast
 from duly.core.instants import to_datetime
+from duly.core.rules.plans import never_ran
 from duly.core.rules.starting import allowed, no_window
 from duly.core.rules.stopping import pending_at
 from duly.core.rules.windows import fire_instant, next_window, within_end
+from duly.core.run import Reason
 from duly.core.schedule import Cursor, Definition, ScheduleStatus
 from duly.core.timing import Once
 
 
 def resumed_cursor(cursor: Cursor, definition: Definition, now: int, *, paused_at: int, catch_up: bool) -> Cursor:
-    """The cursor after a pause; a schedule whose last window passed meanwhile is completed.
+    """The cursor after a pause; a schedule whose last window passed meanwhile is completed, a one-shot has failed.
 
     A window that its jitter still delayed when the pause came fires, at its instant or now, unless another came since.
     """
@@ -29,7 +31,9 @@ def resumed_cursor(cursor: Cursor, definition: Definition, now: int, *, paused_a
     timing = definition.timing
     if isinstance(timing, Once):
         late = timing.on_past == "fire" and not catch_up
-        return _aimed(cursor, definition, window if late or catch_up or window > now else None, now if late else None)
+        if window <= now and not late and not catch_up:
+            return never_ran(cursor, Reason.PAUSED)
+        return _aimed(cursor, definition, window, now if late else None)
     if catch_up:
         return _aimed(cursor, definition, window)
     if definition.counts_from_completion and window > now:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from duly.core.ids import window_run_id
 from duly.core.policy import Missed, Overlap
 from duly.core.rules.missed import Dropped
-from duly.core.run import NewRun, RunKind, SkippedWindows
+from duly.core.run import NewRun, Reason, RunKind, SkippedWindows
 from duly.core.schedule import Cursor, Definition, ScheduleStatus, TargetKind
 
 # Looked up once: an attribute of an enum costs as much as a call, and these are read on every fire.
@@ -113,6 +113,20 @@ def moved(
         failures=cursor.failures,
         last_fired_at=now if fired else cursor.last_fired_at,
     )
+
+
+_WHY_SKIPPED = {
+    Reason.MISSED: "its window was missed and the catch-up policy is skip",
+    Reason.TOO_LATE: "its window was missed by more than max_lateness",
+    Reason.EXCLUDED: "its date is excluded",
+    Reason.PAUSED: "its window passed while it was paused",
+}
+
+
+def never_ran(cursor: Cursor, reason: Reason, detail: str | None = None) -> Cursor:
+    """The cursor of a one-shot that was skipped: it has failed, and its error says why."""
+    error = f"skipped ({reason}): {detail or _WHY_SKIPPED.get(reason, 'its window did not fire')}"
+    return replace(cursor, status=ScheduleStatus.FAILED, next_window_at=None, fire_at=None, error=error)
 
 
 def unmoved(cursor: Cursor, next_window: int | None, fire_at: int | None) -> Plan:

@@ -109,7 +109,7 @@ def _definition(definition: Definition) -> dict[str, Any]:
         "timeout": None if d.timeout_ms is None else _number(d.timeout_ms / 1000),
         "catch_up": {
             "policy": str(catch_up.policy),
-            "max_lateness": _number(catch_up.max_lateness_ms / 1000),
+            "max_lateness": None if (late := catch_up.max_lateness_ms) is None else _number(late / 1000),
             "max_runs": catch_up.max_runs,
         },
         "jitter": d.jitter and {"min_ms": d.jitter.min_ms, "max_ms": d.jitter.max_ms},
