@@ -32,7 +32,7 @@ is_python() {
 # Sets $python to an interpreter that is new enough and can make environments.
 find_python() {
     for round in look install; do
-        for python in ${DULY_PYTHON:-python3 python3.13 python3.12 python3.11}; do
+        for python in ${DULY_PYTHON:-python3 python3.14 python3.13 python3.12 python3.11}; do
             if is_python "$python" && "$python" -c 'import ensurepip, venv' >/dev/null 2>&1; then
                 return 0
             fi

@@ -16,15 +16,17 @@ MAX_WHEEL_BYTES = 3_500_000
 MAX_SDIST_BYTES = 3_500_000
 
 
+def tracked_files(folder: str = ".") -> list[str]:
+    """The files of the repository below a folder, as Git would commit them."""
+    # In CI another user may own the checkout.
+    git = ["git", "-c", "safe.directory=*", "ls-files", "--cached", "--others", "--exclude-standard", folder]
+    listed = subprocess.run(git, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    return [name for name in listed if (ROOT / name).is_file()]
+
+
 def source_files() -> set[str]:
-    """The files of the package, as Git knows them; outside of a repository, as they lie there."""
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "src/duly"],
-        cwd=ROOT, capture_output=True, text=True,
-    )  # fmt: skip
-    names = listed.stdout.split("\n") if listed.returncode == 0 else map(str, (ROOT / "src" / "duly").rglob("*"))
-    paths = [ROOT / name for name in names if name and "__pycache__" not in name]
-    return {str(path.relative_to(ROOT / "src")) for path in paths if path.is_file()}
+    """The files of the package, as a wheel names them."""
+    return {name.removeprefix("src/") for name in tracked_files("src/duly")}
 
 
 def wheel_problems(wheel: Path) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from duly.core.version import VERSION
-from tests.packaging.contents import ROOT, metadata_of, sdist_problems, source_files, wheel_problems
+from tests.packaging.contents import ROOT, metadata_of, sdist_problems, source_files, tracked_files, wheel_problems
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
@@ -101,8 +101,8 @@ def test_classifiers_name_the_supported_pythons() -> None:
 
 
 def test_one_address_of_the_repository_is_used_everywhere() -> None:
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
-    assert len(listed) > 1000
+    listed = tracked_files()
+    assert len(listed) > 2000
     seen = set()
     for name in listed:
         path = ROOT / name
