@@ -19,6 +19,7 @@ pythonpath = ["."]
 addopts = ["-p", "no:duly.testing.plugin"]
 """
 TESTS = """\
+import logging
 import time
 import pytest
 from duly.sums import double, triple
@@ -27,7 +28,12 @@ def test_double():
     assert double(2) == 4
 
 def test_triple():
+    logging.error("a line of the log that starts with ERROR")
     assert triple(2) == 6
+
+@pytest.mark.parametrize("n", [triple(2)])
+def test_six(n):
+    assert n == 6
 
 @pytest.mark.skip
 def test_never():
@@ -116,6 +122,12 @@ def test_test_that_fails_anyway_catches_nothing(copy: WorkingCopy) -> None:
     assert verdict.result == SURVIVED
     verdict, _ = try_one(copy, TRIPLE, [f"{FILE}::test_fails_anyway", f"{FILE}::test_triple"])
     assert (verdict.result, verdict.by) == (CAUGHT, (f"{FILE}::test_triple",))
+
+
+def test_test_that_only_a_broken_copy_has_catches_nothing(copy: WorkingCopy) -> None:
+    verdict, said = try_one(copy, TRIPLE, [f"{FILE}::test_six"])
+    assert said[0].by == (f"{FILE}::test_six[8]",)
+    assert verdict.result == SURVIVED
 
 
 @pytest.mark.parametrize(

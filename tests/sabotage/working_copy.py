@@ -25,6 +25,7 @@ PATIENCE = 3600.0
 COPIED = ("src", "tests", "pyproject.toml")
 
 _FAILED = re.compile(r"^(?:FAILED|ERROR) ((?:.(?! - ))*.)", re.MULTILINE)
+_SUMMARY = " short test summary info "
 _FAILED_ROW = re.compile(r"^--- (\w+) on \w+, seed .*: FAILED", re.MULTILINE)
 _PASSED = re.compile(r"\b\d+ passed\b")
 _USAGE_ERROR = 4
@@ -87,7 +88,7 @@ class WorkingCopy:
             options = ["-q", "-p", "no:cacheprovider", "-p", "tests.sabotage.imports", "--timeout", "60"]
             options += ["-n", str(workers), "--maxfail", str(max_failed)]
             done = self._run(["-m", "pytest", *options, *tests], patience)
-            failed = _FAILED.findall(done.stdout)
+            failed = _FAILED.findall(done.stdout.rpartition(_SUMMARY)[2])
         output = f"{done.stdout[-2000:]}{done.stderr[-2000:]}"
         if done.returncode == WRONG_IMPORT:
             raise AssertionError(f"the tests do not import the copy:\n{output}")
