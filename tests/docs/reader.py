@@ -50,8 +50,6 @@ NOT_RUN = {
     ("README.md", "pip install '.[server]'"): PIP,
     ("README.md", "pip install '.[postgres]'"): PIP,
     ("README.md", "pip install '.[redis]'"): PIP,
-    ("README.md", "pip install '.[django]'"): PIP,
-    ("README.md", "pip install '.[otel]'"): PIP,
     ("CONTRIBUTING.md", "scripts/test --fast"): LONG,
     ("CONTRIBUTING.md", "scripts/test"): LONG,
     ("CONTRIBUTING.md", "scripts/check"): LONG,
