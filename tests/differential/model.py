@@ -337,7 +337,12 @@ class Model(
         before = {name: copy(rows) for name, rows in vars(self).items() if isinstance(rows, dict)} if whole else {}
         tried = [self._too_many(item.facts, most) or self._put(item, now) for item in new]
         # Why one was refused is judged when all the others have found their place.
-        puts = [put or self._why_refused(item.facts) for put, item in zip(tried, new, strict=True)]
+        puts = [
+            put
+            if isinstance(put, Schedule)
+            else self._earlier(item.facts) or put or KeyInUse(item.facts.key, self._key_holder(item.facts))
+            for put, item in zip(tried, new, strict=True)
+        ]
         for place, put in enumerate(puts if whole else ()):
             if isinstance(put, DulyError):
                 vars(self).update(before)
@@ -385,7 +390,7 @@ class Model(
             or (other.tenant == facts.tenant and other.client_request_id == facts.client_request_id is not None)
         ]
 
-    def _why_refused(self, facts: Facts) -> Put:
+    def _earlier(self, facts: Facts) -> Put | None:
         others = self._in_the_way(facts)
         for other in others:
             if other.id == facts.id and other.deleted_at is None:
@@ -394,10 +399,13 @@ class Model(
             if facts.client_request_id is not None and other.client_request_id == facts.client_request_id:
                 seen = other.id if self._sees(other.tenant, other.owner) else None
                 return ClientRequestIdInUse(facts.client_request_id, seen)
-        for other in others:
+        return None
+
+    def _key_holder(self, facts: Facts) -> str | None:
+        for other in self._in_the_way(facts):
             if other.key == facts.key and other.deleted_at is None:
-                return KeyInUse(facts.key, self._id_if_seen(other))
-        return KeyInUse(facts.key, None)
+                return self._id_if_seen(other)
+        return None
 
     def _id_if_seen(self, facts: Facts) -> str | None:
         return facts.id if facts.deleted_at is None and self._sees(facts.tenant, facts.owner) else None

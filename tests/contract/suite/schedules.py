@@ -74,6 +74,36 @@ class TestPuttingSchedules:
         paused = await trial.pause(first)
         assert await trial.store.put_schedules([new]) == [paused]
 
+    async def test_a_repeated_create_of_a_one_shot_whose_time_has_passed_returns_what_is_stored(
+        self, trial: Trial
+    ) -> None:
+        new = trial.new("once", Once(to_datetime(trial.clock.now() + 5000)), client_request_id="r1")
+        await trial.store.put_schedules([new])
+        trial.clock.move(seconds=6)
+        await trial.fire()
+        stored = await trial.schedule("once")
+        for _ in range(2):
+            assert await trial.store.put_schedules([new]) == [stored]
+        assert await trial.store.put_schedules([trial.new("other"), new], whole=True) == [
+            await trial.schedule("other"),
+            stored,
+        ]
+
+    @pytest.mark.parametrize("key", ["once", "another"])
+    async def test_a_used_client_request_id_is_named_before_the_time_is_judged(self, trial: Trial, key: str) -> None:
+        moment = Once(to_datetime(trial.clock.now() + 5000))
+        stored = await trial.put("once", moment, client_request_id="r1")
+        trial.clock.move(seconds=6)
+        refusal = await trial.put_in_vain(key, moment, client_request_id="r1")
+        assert isinstance(refusal, ClientRequestIdInUse)
+        assert refusal.existing_id == stored.id
+
+    async def test_a_new_one_shot_in_the_past_is_rejected_also_if_its_key_is_in_use(self, trial: Trial) -> None:
+        await trial.put("once")
+        for key in ("once", "new"):
+            refusal = await trial.put_in_vain(key, Once(to_datetime(trial.clock.now() - 1)))
+            assert isinstance(refusal, MomentInPast)
+
     async def test_a_key_in_use_is_refused_with_its_holder(self, trial: Trial) -> None:
         holder = await trial.put("nightly")
         refusal = await trial.put_in_vain("nightly")

@@ -14,6 +14,7 @@ from duly.core.rules.starting import first_cursor, started
 from duly.core.schedule import UNREAD, Facts, Schedule, TargetKind
 from duly.core.timing import Cron, Every, Once
 from duly.runtime.collecting import uncollected
+from duly.store.clash import Clash
 from duly.store.codec import (
     CURSOR,
     FACTS,
@@ -52,7 +53,8 @@ def put_schedules(
     for item in new:
         id = item.facts.id
         if id in refused:
-            puts.append(refused[id])
+            # A repeated create gets what is stored, also after its instant has passed.
+            puts.append((yield from _find_earlier(item.facts)) or refused[id])
         else:
             puts.append(ready[id] if id in inserted else (yield from _why_refused(item.facts)))
     if whole:
@@ -63,13 +65,13 @@ def put_schedules(
 def add_schedules(
     now: int, new: Sequence[NewSchedule], most: int | None = None, whole: bool = False
 ) -> Program[list[Put]]:
-    """The same in one step, for what is new: if anything clashes, Clash is raised and nothing done."""
+    """The same in one step, for what is new: if anything clashes or is refused, Clash is raised and nothing done."""
     ready, refused = yield from _make_ready(now, new, most)
-    if whole and refused:
-        _raise_first([refused.get(item.facts.id) for item in new])
+    if refused:
+        raise Clash("a schedule was refused; it may be a repeated create")
     made = [*ready.values()]
     yield from _complete(made, _traces(new, ready), batch("add_schedules", schedule_columns(made)), last=True)
-    return [refused[item.facts.id] if item.facts.id in refused else ready[item.facts.id] for item in new]
+    return [ready[item.facts.id] for item in new]
 
 
 def _raise_first(puts: Sequence[Put | None]) -> None:
@@ -181,8 +183,8 @@ def _traces(new: Sequence[NewSchedule], made: Container[str]) -> list[Batch]:
     return trace_steps((item.facts.id, item.trace) for item in new if item.facts.id in made)
 
 
-def _why_refused(facts: Facts) -> Program[Put]:
-    """Tell a repeated create (same id: fine) from a key or a client request id that is taken."""
+def _find_earlier(facts: Facts) -> Program[Put | None]:
+    """Return what an earlier create with this id stored, or an error if the client request id is in use."""
     mine = yield from find_schedule(facts.id, tenant=facts.tenant)
     if mine is not None:
         return mine
@@ -192,6 +194,14 @@ def _why_refused(facts: Facts) -> Program[Put]:
             # Also one that was deleted, but only to whom it belonged.
             seen = yield owned("seen_request", tenant=facts.tenant, client_request_id=facts.client_request_id)
             return ClientRequestIdInUse(facts.client_request_id, seen[0][0] if seen else None)
+    return None
+
+
+def _why_refused(facts: Facts) -> Program[Put]:
+    """Tell a repeated create (same id: fine) from a key or a client request id that is taken."""
+    earlier = yield from _find_earlier(facts)
+    if earlier is not None:
+        return earlier
     rows = yield owned("find_schedule_id", ref=facts.key, by_key=True, tenant=facts.tenant)
     return KeyInUse(facts.key, rows[0][0] if rows else None)
 
