@@ -24,6 +24,8 @@ from unittest import mock
 import psycopg
 from psycopg.pq import Trace
 
+from tests.servers import ServerAbsent
+
 _SETUP = """
 CREATE EXTENSION pg_walinspect;
 DO $$
@@ -56,13 +58,17 @@ _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 
 
 class PostgresCounter:
-    """The counter for the database of a URL, whose user may create ``pg_walinspect``."""
+    """The counter for the database of a URL, whose user may create ``pg_walinspect``; raises ServerAbsent if not."""
 
     def __init__(self, url: str) -> None:
         self.statements: list[str] = []
         """What was sent since the start, an element for each round trip."""
         self._own = psycopg.connect(url, autocommit=True)
-        self._own.execute(_SETUP.encode())
+        try:
+            self._own.execute(_SETUP.encode())
+        except (psycopg.errors.InsufficientPrivilege, psycopg.errors.FeatureNotSupported) as error:
+            self._own.close()
+            raise ServerAbsent("postgres", f"pg_walinspect cannot be created there: {error}") from error
         self._connections: list[psycopg.Connection[Any]] = []
         self._traces: list[tuple[psycopg.Connection[Any], int]] = []
         self._is_counting = False

@@ -11,6 +11,7 @@ import psycopg
 import pytest
 from psycopg.pq import ExecStatus
 
+from tests.conftest import need
 from tests.costs.postgres_counter import PostgresCounter
 from tests.costs.python_calls import PythonCalls
 from tests.costs.sqlite_counter import SqliteCounter
@@ -71,7 +72,8 @@ def sqlite(file: Path) -> Iterator[tuple[SqliteCounter, apsw.Connection]]:
 def postgres(fresh_postgres: str) -> Iterator[tuple[PostgresCounter, psycopg.Connection[Any]]]:
     with psycopg.connect(fresh_postgres, autocommit=True) as connection:
         connection.execute(SCHEMA)
-    counter = PostgresCounter(fresh_postgres)
+    with need("postgres"):
+        counter = PostgresCounter(fresh_postgres)
     with counter.installed(), psycopg.connect(fresh_postgres, autocommit=True) as connection:
         yield counter, connection
 
