@@ -63,6 +63,8 @@ class PostgresCounter:
     def __init__(self, url: str) -> None:
         self.statements: list[str] = []
         """What was sent since the start, an element for each round trip."""
+        self.prepared = False
+        """Whether a statement was prepared since the start, as each connection does once."""
         self._own = psycopg.connect(url, autocommit=True)
         try:
             self._own.execute(_SETUP.encode())
@@ -111,6 +113,7 @@ class PostgresCounter:
         kinds = Counter(kind for kind, _ in messages)
         completed = [text for kind, text in messages if kind == "CommandComplete"]
         self.statements = list(_trips(messages))
+        self.prepared = any(kind == "Parse" and not text.startswith('""') for kind, text in messages)
         return {
             "statements": len(completed) + kinds["EmptyQueryResponse"] + kinds["ErrorResponse"],
             "round_trips": kinds["ReadyForQuery"],

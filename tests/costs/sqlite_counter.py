@@ -31,6 +31,8 @@ _BY_REAL_TIME = "PRAGMA data_version"
 class SqliteCounter:
     """The counter for databases with the schema of ``path``."""
 
+    prepared = False
+
     def __init__(self, path: Path) -> None:
         self.statements: list[str] = []
         self.transactions = self.rows = self.index_entries = 0

@@ -169,6 +169,7 @@ def test_statements_and_round_trips_on_postgres(
     assert (figures["statements"], figures["round_trips"]) == (statements, round_trips)
     assert figures["transactions"] == transactions
     assert len(counter.statements) == round_trips
+    assert counter.prepared is (run is run_prepared)
 
 
 def test_other_databases_of_the_server_are_not_counted(
