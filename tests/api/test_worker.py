@@ -63,7 +63,7 @@ async def test_failures_follow_the_rules_of_every_other_worker(api: httpx2.Async
     assert (await ask(api, "fail", **report, error="no such user", fatal=True))["status"] == "failed"
     whole = (await api.get(f"/runs/{run.id}")).json()
     assert (whole["reason"], whole["attemptNumber"], whole["errorMessage"]) == ("fatal", 2, "no such user")
-    assert [attempt["outcome"] for attempt in whole["attempts"]] == ["failed", "failed"]
+    assert [attempt["outcome"] for attempt in whole["attempts"]] == ["failed", "snoozed", "failed"]
 
 
 async def test_what_is_stale_is_refused_and_changes_nothing(api: httpx2.AsyncClient, app: Duly) -> None:

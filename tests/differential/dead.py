@@ -80,13 +80,18 @@ class DeadModel:
     async def read_attempts(self, run_id: str) -> list[AttemptRecord]:
         if not self._sees_run(run_id):
             return []
-        rows = {a.fence: (a.attempt, a.outcome, a.error, a.started_at, a.ended_at, a.session) for a in self._of(run_id)}
+        rows = {
+            a.fence: (a.attempt, a.outcome, a.error, a.started_at, a.ended_at, a.session, a.snoozes)
+            for a in self._of(run_id)
+        }
         run, ended = self.runs.get(run_id), self.history.get(run_id)
         if run is not None and run.claimed_by is not None:
-            rows[run.fence] = (run.attempt, "running", None, run.started_at, None, run.claimed_by)
-        if ended is not None and ended.session is not None and ended.status in ("completed", "cancelled"):
+            rows[run.fence] = (run.attempt, "running", None, run.started_at, None, run.claimed_by, None)
+        if ended is None or ended.session is None or ended.fence in rows:
+            pass
+        elif ended.status in ("completed", "cancelled"):
             at = ended.finished_at
-            rows[ended.fence] = (ended.attempt, ended.status, None, ended.started_at, at, ended.session)
+            rows[ended.fence] = (ended.attempt, ended.status, None, ended.started_at, at, ended.session, None)
         return [
             AttemptRecord(
                 attempt_number=attempt,
@@ -95,8 +100,10 @@ class DeadModel:
                 started_at=to_datetime(started_at),
                 ended_at=to_datetime(ended_at),
                 instance=self.instances[session].name if session in self.instances else None,
+                fence=fence,
+                snoozes=snoozes,
             )
-            for _, (attempt, outcome, error, started_at, ended_at, session) in sorted(rows.items())
+            for fence, (attempt, outcome, error, started_at, ended_at, session, snoozes) in sorted(rows.items())
         ]
 
     def _of(self, run_id: str) -> list[Any]:

@@ -41,7 +41,7 @@ from duly.core.rules.forecasting import Stratum
 from duly.core.rules.overlap import admit_manual, lane_release
 from duly.core.rules.recording import record
 from duly.core.rules.replacing import Succession
-from duly.core.rules.settling import Again, after_run
+from duly.core.rules.settling import Again, after_run, limit_interruptions
 from duly.core.rules.settling import settle as decide
 from duly.core.rules.starting import first_cursor, started
 from duly.core.rules.suspects import ONE, Room, Suspect, choose
@@ -53,6 +53,7 @@ from duly.core.run import (
     Dispatched,
     Failed,
     Hold,
+    Interrupted,
     Lost,
     NewRun,
     OpenRun,
@@ -200,6 +201,7 @@ class AttemptRow:
     started_at: int | None
     ended_at: int
     session: int | None
+    snoozes: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -957,7 +959,7 @@ class Model(
         ]
 
     def _last_error(self, id: str) -> str | None:
-        failed = max((fence for run_id, fence in self.attempts if run_id == id), default=None)
+        failed = max((a.fence for a in self._of(id) if a.error is not None), default=None)
         return None if failed is None else self.attempts[id, failed].error
 
     def _run(self, id: str) -> Run:
@@ -1158,6 +1160,7 @@ class Model(
         ended: dict[str, RunStatus] = {}
         lost: list[str] = []
         told = 0
+        self._interruptions: dict[str, int] = {}
         touched: list[tuple[OpenRow, RunStatus | None]] = []
         for settlement in settlements:
             run = self.runs.get(settlement.claim.id)
@@ -1177,7 +1180,7 @@ class Model(
             touched.append((run, None if goes_on else status))
         released = self._after_runs(touched, now)
         released += self._tell_parents([id for id in ended if self.history[id].kind == "child"])
-        return Settled(now, ended, lost, released + told)
+        return Settled(now, ended, lost, released + told, self._interruptions)
 
     def _settle_one(self, run: OpenRow, settlement: Settlement, now: int) -> RunStatus | None:
         stored = copy(run)
@@ -1191,7 +1194,15 @@ class Model(
             retry=settlement.retry,
             cancel_requested=run.cancel_at is not None,
         )
-        if verdict.error is not None:
+        if isinstance(verdict, Again) and verdict.is_interruption:
+            redriven = max((fence for id, fence in self.redrives if id == run.id), default=0)
+            before = sum(a.outcome in ("released", "interrupted") and a.fence > redriven for a in self._of(run.id))
+            self._interruptions[run.id] = before + 1
+            verdict = limit_interruptions(verdict, before, settlement.max_interruptions)
+        if verdict.recorded:
+            snoozes = None
+            if isinstance(settlement.outcome, Snoozed):
+                snoozes = 1 + max((a.snoozes or 0 for a in self._of(run.id)), default=0)
             self.attempts[run.id, run.fence] = AttemptRow(
                 run_id=run.id,
                 fence=run.fence,
@@ -1201,7 +1212,11 @@ class Model(
                 started_at=run.started_at,
                 ended_at=now,
                 session=settlement.session,
+                snoozes=snoozes,
             )
+            for old in self._of(run.id) if snoozes is not None else ():
+                if old.snoozes is not None and snoozes is not None and old.snoozes <= snoozes - 20:
+                    del self.attempts[run.id, old.fence]
         if isinstance(verdict, Again):
             run.claimed_by = run.deadline_at = None
             run.due_at = now + verdict.after_ms
@@ -1223,6 +1238,9 @@ class Model(
         claim, outcome = settlement.claim, settlement.outcome
         ended, attempt = self.history.get(claim.id), self.attempts.get((claim.id, claim.fence))
         run = self.runs.get(claim.id)
+        own_row = attempt if attempt is not None and attempt.session == settlement.session else None
+        if own_row is not None and isinstance(outcome, Interrupted) and own_row.outcome == "lost":
+            own_row.outcome, own_row.error = "interrupted", None
         if ended is not None and (ended.fence, ended.session) == (claim.fence, settlement.session):
             return _says_the_same(outcome, ended.status, ended.reason)
         if attempt is not None and attempt.session == settlement.session:
@@ -1412,9 +1430,10 @@ class Model(
         held = [run for run in self.runs.values() if run.claimed_by == session]
         return Beat(now, True, [Held(run.id, run.fence, run.cancel_at is not None) for run in held])
 
-    async def close_session(self, session: int) -> int:
+    async def close_session(self, session: int, *, started: Collection[str] = ()) -> int:
         held = [run for run in self.runs.values() if run.claimed_by == session]
-        self._settle([Settlement(self._claim(run), session, Released(), Retry()) for run in held], self._clock.now())
+        given_back = [Settlement(self._claim(run), session, Released(run.id in started), Retry()) for run in held]
+        self._settle(given_back, self._clock.now())
         self.instances.pop(session, None)
         return len(held)
 
@@ -1625,12 +1644,20 @@ def _says_the_same(outcome: Outcome, recorded: str, reason: str | None) -> bool:
             return recorded == RunStatus.COMPLETED
         case Failed(timed_out=timed_out):
             if recorded == RunStatus.FAILED:
-                return reason != Reason.LOST and (reason != Reason.TIMEOUT or timed_out)
+                return reason not in (Reason.LOST, Reason.INTERRUPTED) and (reason != Reason.TIMEOUT or timed_out)
             return recorded == ("timed_out" if timed_out else "failed")
         case Dispatched():
             return True
         case Lost():
             return recorded == "lost" or (recorded == RunStatus.FAILED and reason == Reason.LOST)
+        case Released() | Cancelled() if recorded == "released":
+            return True
+        case Snoozed():
+            return recorded == "snoozed"
+        case Released(started=True):
+            return reason == Reason.INTERRUPTED
+        case Interrupted():
+            return recorded == "interrupted" or reason in (Reason.INTERRUPTED, Reason.LOST)
         case _:
             return False
 

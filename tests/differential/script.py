@@ -32,6 +32,7 @@ from duly.core.run import (
     Continued,
     Dispatched,
     Failed,
+    Interrupted,
     Outcome,
     Released,
     RunStatus,
@@ -610,6 +611,9 @@ class Script:
             Failed("hopeless", fatal=True),
             Failed("too slow", timed_out=True),
             Released(),
+            Released(started=True),
+            Released(started=True),
+            Interrupted(),
             Snoozed(self._draw("outcomes").randrange(5000)),
             Cancelled(),
             self._suspension(claim),
@@ -621,7 +625,8 @@ class Script:
         retry = Retry(2, delay=self._draw("delay").choice((0, 2)))
         if self._draw("allows").random() < 0.3:
             claim.allow(self._draw("max_attempts").choice((1, 5)))
-        return Settlement(claim, session, self._draw("outcome").choice(outcomes), retry)
+        most = self._draw("max_interruptions").choice((None, None, 0, 1))
+        return Settlement(claim, session, self._draw("outcome").choice(outcomes), retry, most)
 
     def answer(self) -> Operation | None:
         """A receiver outside tells of a run, early, in time, late, twice, or with a fence that was never given."""

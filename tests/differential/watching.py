@@ -79,6 +79,8 @@ def _told(before: dict[str, list[dict[str, Any]]], after: dict[str, list[dict[st
             yield of_run("run.started", run, run["attempt"], None)
     tried_before = {(row["run_id"], row["fence"]) for row in before["attempts"]}
     for tried in after["attempts"]:
+        if tried["error"] is None:
+            continue
         if (tried["run_id"], tried["fence"]) not in tried_before and tried["run_id"] in open_after:
             yield of_run("run.retrying", open_after[tried["run_id"]], tried["attempt"], tried["error"])
     known = {row["id"] for row in before["schedules"]}

@@ -123,7 +123,9 @@ async def test_p05_an_instance_whose_beat_hangs_stops_before_its_runs_are_given_
     await lab.clock.advance(seconds=60)
     assert cut_recorder.count("session_lost") == 1
     done = await lab.run(run.id)
-    assert (done.status, done.attempt, done.instance) == (RunStatus.COMPLETED, 2, other._name)
+    assert (done.status, done.attempt, done.instance) == (RunStatus.COMPLETED, 1, other._name)
+    outcomes = [attempt.outcome for attempt in await lab.plain.read_attempts(run.id)]
+    assert outcomes == ["interrupted", "completed"], "an interruption spends no attempt"
 
 
 async def test_what_was_stopped_in_doubt_goes_on_here_if_the_lease_held_after_all(lab: Lab) -> None:
@@ -136,7 +138,9 @@ async def test_what_was_stopped_in_doubt_goes_on_here_if_the_lease_held_after_al
     lab.store.fail("beat", *[StoreUnavailable("away")] * 2)
     await lab.clock.advance(seconds=14)
     assert lab.recorder.count("lease_doubted") == 1
-    assert (await lab.run(run.id)).status is RunStatus.RUNNING, "the store does not know of any doubt"
+    assert (await lab.run(run.id)).status is RunStatus.PENDING, "stopped, and reported as interrupted at once"
+    (attempt,) = await lab.plain.read_attempts(run.id)
+    assert attempt.outcome == "interrupted"
     await lab.clock.advance(seconds=60)
     done = await lab.run(run.id)
     assert (done.status, done.attempt) == (RunStatus.COMPLETED, 1), "given back untried, and done"

@@ -70,6 +70,8 @@ async def test_e7_what_is_cut_off_is_released_at_once_and_spends_no_attempt(lab:
     stopped_at = lab.clock.steady()
     released = await lab.run(run.id)
     assert (released.status, released.attempt) == (RunStatus.PENDING, 0), "not failed, not counted"
+    (attempt,) = await lab.plain.read_attempts(run.id)
+    assert (attempt.outcome, attempt.attempt_number, attempt.fence) == ("released", 1, 1)
     await lab.start()
     assert lab.clock.steady() == stopped_at
     assert (await lab.run(run.id)).status is RunStatus.RUNNING, "taken again at once, without waiting for the lease"

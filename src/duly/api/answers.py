@@ -193,6 +193,7 @@ def run_answer(run: Run, *, whole: bool = True) -> RunAnswer:
 def attempt_answer(attempt: AttemptRecord) -> AttemptAnswer:
     return {
         "attemptNumber": attempt.attempt_number,
+        "fence": attempt.fence,
         "outcome": attempt.outcome,  # type: ignore[typeddict-item]  # the words that the store keeps
         "errorMessage": attempt.error_message,
         "startedAt": None if attempt.started_at is None else at(attempt.started_at),

@@ -236,6 +236,7 @@ RUN: Mapping[str, Any] = {
 _ATTEMPTS = [
     {
         "attemptNumber": 1,
+        "fence": 1,
         "outcome": "completed",
         "errorMessage": None,
         "startedAt": "2026-11-16T12:00:00.011Z",
@@ -243,7 +244,9 @@ _ATTEMPTS = [
         "instance": "web-1",
     }
 ]
-_WHOLE_RUN: Mapping[str, Any] = {**RUN, "attempts": _ATTEMPTS, "tags": [], "attributes": {}, "waitsFor": None}
+_WHOLE_RUN: Mapping[str, Any] = {
+    **RUN, "attempts": _ATTEMPTS, "snoozes": 0, "interruptions": 0, "tags": [], "attributes": {}, "waitsFor": None
+}  # fmt: skip
 _HANDLED = {"count": 12, "refused": [{"id": RUN_ID, "reason": "not_dead"}], "more": False}
 _WINDOWS: list[Mapping[str, Any]] = [
     {

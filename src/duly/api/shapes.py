@@ -136,10 +136,15 @@ class ScheduleAnswer(TimingAnswer):
 
 
 class AttemptAnswer(TypedDict):
-    """One try at a run."""
+    """One execution of a run that started its handler."""
 
-    attemptNumber: Annotated[int, Meta(description="from 1; a redrive counts from 1 again")]
-    outcome: Literal["failed", "timed_out", "lost", "completed", "cancelled", "running"]
+    attemptNumber: Annotated[
+        int, Meta(description="from 1; only failed, timed_out and lost attempts count; a redrive counts from 1 again")
+    ]
+    fence: Annotated[int, Meta(description="grows with every claim")]
+    outcome: Literal[
+        "failed", "timed_out", "lost", "released", "interrupted", "snoozed", "completed", "cancelled", "running"
+    ]
     errorMessage: str | None
     startedAt: Instant | None
     endedAt: Instant | None
@@ -204,7 +209,9 @@ class RunAnswer(TypedDict):
 class WholeRunAnswer(RunAnswer):
     """An execution with its attempts."""
 
-    attempts: Annotated[list[AttemptAnswer], Meta(description="in order; without those given back or snoozed")]
+    attempts: Annotated[list[AttemptAnswer], Meta(description="in order; of snoozed ones the newest 20")]
+    snoozes: Annotated[int, Meta(description="how often it has been snoozed")]
+    interruptions: Annotated[int, Meta(description="how many attempts were released or interrupted")]
     tags: Annotated[list[str], Meta(description="of a workflow: what it was tagged with")]
     attributes: Annotated[dict[str, Any], Meta(description="of a workflow: texts, numbers and truths it is found by")]
     waitsFor: Annotated[str | None, Meta(description="what keeps it from starting, in words; null where nothing does")]

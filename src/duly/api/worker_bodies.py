@@ -125,6 +125,12 @@ class ReleaseBody(Base):
     snooze_seconds: Annotated[
         Annotated[float, Meta(ge=0, le=316_224_000)] | UnsetType, told("Go again after so long; at once if absent.")
     ] = UNSET
+    started: Annotated[
+        bool | UnsetType, told("The handler was called: the attempt is recorded, and counts as an interruption.")
+    ] = UNSET
+    interrupted: Annotated[
+        bool | UnsetType, told("The worker stopped the handler itself, because it could not reach the server.")
+    ] = UNSET
 
 
 class LentRun(TypedDict):

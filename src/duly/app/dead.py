@@ -66,7 +66,7 @@ class DeadLetters(ABC):
         """The id of the run that is meant, or None."""
 
     async def attempts(self, ref: str) -> list[AttemptRecord]:
-        """The attempts at a run in their order, with their errors; those given back or snoozed are left out."""
+        """The attempts at a run in their order, with their errors; of snoozed ones, the newest 20."""
         run_id = await self._resolve(ref)
         kept = [] if run_id is None else await self._store.read_attempts(run_id)
         if not kept and (run_id is None or await self._store.get_run(run_id) is None):

@@ -21,7 +21,7 @@ from .words import JOB_WORDS, UNSET, JobOptions, read_words
 
 UNBOUNDED = 2**31
 TIMED = ("cron", "every", "timezone", "on_event")
-OF_JOBS = (*TIMED, "retry", "timeout", "process", "on_dead")
+OF_JOBS = (*TIMED, "retry", "timeout", "process", "on_dead", "max_interruptions")
 OF_WORKFLOWS = (*TIMED, "version", "updates", "execution_timeout", "run_tags")
 EventLike = str | OnEvent
 """An event that starts runs: its name, or with how it is gathered."""
@@ -73,13 +73,15 @@ class Declaring(ABC):
         timeout: float | None = UNSET,
         process: bool = False,
         on_dead: str | Job[..., ..., Any] | None = None,
+        max_interruptions: int | None = None,
         on_event: EventLike | Sequence[EventLike] = (),
         **options: Unpack[JobOptions],
     ) -> Decorator:
         """Register a function as a job; with ``cron`` or ``every`` also declare a schedule of the same key.
 
         ``on_dead`` names the job that is run, once, when a run of this job has failed for good; ``on_event`` the
-        events that start a run of it, whose payload is their arguments.
+        events that start a run of it, whose payload is their arguments. A run that shutdowns and outages interrupt more
+        than ``max_interruptions`` times ends failed; None leaves that to the setting of the same name.
         """
         if callable(name):
             raise ConfigurationError("@app.job needs parentheses: write @app.job() or @app.job('name')")
@@ -103,6 +105,7 @@ class Declaring(ABC):
                 timeout_ms=None if timeout is UNSET else timeout_in_ms(timeout),
                 has_timeout=timeout is not UNSET,
                 on_dead=on_dead.name if isinstance(on_dead, Job) else on_dead,
+                max_interruptions=max_interruptions,
             )
             schedule = {"key": handler.name, **options, "timing": timing, "job": handler.name}
             self._declare(Declaration(handler, None if timing is None else schedule, events))

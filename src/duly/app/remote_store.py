@@ -25,6 +25,7 @@ from duly.core.run import (
     Continued,
     Dispatched,
     Failed,
+    Interrupted,
     Lost,
     Outcome,
     Released,
@@ -177,7 +178,7 @@ class RemoteStore:
                 ended[settlement.claim.id] = answer
         return Settled(self._clock.now(), ended, lost)
 
-    async def close_session(self, session: int) -> int:
+    async def close_session(self, session: int, *, started: Collection[str] = ()) -> int:
         number = self._sessions.pop(session, None)
         if number is None:
             return 0
@@ -237,6 +238,10 @@ def _told(outcome: Outcome, retry: Retry) -> tuple[str, dict[str, Any]]:
             return "fail", words | {"retryPolicy": policy}
         case Snoozed(for_ms):
             return "release", {"snoozeSeconds": for_ms / 1000}
+        case Released(started=True):
+            return "release", {"started": True}
+        case Interrupted():
+            return "release", {"started": True, "interrupted": True}
         case (
             Released() | Cancelled() | Lost() | Suspended() | Dispatched() | Continued()
         ):  # the last three are not lent

@@ -65,6 +65,8 @@ def run_sheet(run: Answer, now: int) -> Sheet:
         ("took", _took(run["durationMs"]) or None),
         ("waits for", run.get("waitsFor")),  # only `run get` and newer servers tell
         ("attempt", f"{run['attemptNumber']} of {run['maxAttempts']}" if run["maxAttempts"] else None),
+        ("interrupted", _times(run.get("interruptions"))),  # only `run get` and newer servers tell
+        ("snoozed", _times(run.get("snoozes"))),
         ("queue", _queue(run)),
         ("instance", run["instance"]),
         ("error", run["errorMessage"]),
@@ -81,6 +83,10 @@ def _schedule(run: Answer) -> str | None:
     """By its key, which people know, and its id."""
     key, id = run.get("scheduleKey"), run["scheduleId"]  # a server of a former version does not tell the key
     return f"{key} ({id})" if key else id
+
+
+def _times(count: int | None) -> str | None:
+    return f"{count} {'time' if count == 1 else 'times'}" if count else None
 
 
 def _queue(run: Answer) -> str | None:

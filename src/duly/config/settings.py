@@ -36,6 +36,7 @@ class Settings:
 
     ``concurrency`` bounds the async handlers that run at once, ``threads`` those in threads and processes. Twice a
     ``fire_batch`` of them lets a burst be fired, run and settled in large batches, which costs a quarter less.
+    A run interrupted by shutdowns or outages more than ``max_interruptions`` times ends failed (None: never).
     ``catchup_default`` is the catch-up policy of schedules that name none. ``catchup_max_lateness`` bounds how late a
     missed window fires if its schedule sets no limit (None: no bound). ``strict_ids`` asks for UUIDs of version 7
     in their metadata. Ended runs are kept for ``retention``, or for that of their own status; 0 keeps them for ever. Of
@@ -60,6 +61,7 @@ class Settings:
     catch_up_grace: float = 10.0
     cancel_grace: float = 10.0
     default_max_attempts: int = 3
+    max_interruptions: int | None = None
     catchup_default: str = "latest"
     catchup_max_lateness: float | None = None
     strict_ids: bool = False
@@ -170,4 +172,5 @@ class Settings:
             grace_ms=round(self.catch_up_grace * 1000),
             cancel_grace_ms=round(self.cancel_grace * 1000),
             default_max_attempts=self.default_max_attempts,
+            max_interruptions=self.max_interruptions,
         )

@@ -13,9 +13,13 @@ from .run import Claim
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptRecord:
-    """One try at a run. ``outcome`` is failed, timed_out, lost, completed, cancelled, or running while it lasts.
+    """One execution of a run that started its handler.
 
-    A redriven run counts its attempts from 1 again; the order of the records is the order of the tries.
+    ``outcome`` is failed, timed_out, lost (the lease expired), released (given back at a shutdown), interrupted
+    (stopped by its own process because the store could not be reached), snoozed, completed, cancelled, or running.
+    Only failed, timed_out and lost attempts count against ``max_attempts``: after any other end, the next attempt has
+    the same number. A redriven run counts from 1 again. ``fence`` grows with every claim and orders the records.
+    ``snoozes`` is set for snoozed attempts: how often the run has been snoozed. Of those, the newest 20 are kept.
     """
 
     attempt_number: int
@@ -24,6 +28,8 @@ class AttemptRecord:
     started_at: datetime | None
     ended_at: datetime | None
     instance: str | None
+    fence: int = 0
+    snoozes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,6 +75,7 @@ class Reason(StrEnum):
     SCHEDULE_CANCELLED = "schedule_cancelled"
     SCHEDULE_DELETED = "schedule_deleted"
     NO_LISTENER = "no_listener"
+    INTERRUPTED = "interrupted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,7 +355,20 @@ class Lost:
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """Given back untried (shutdown, unknown claim); no attempt is spent."""
+    """Given back at a shutdown, or because nobody here can run it; no attempt is spent.
+
+    ``started`` says that the handler was called, so that the attempt leaves a record.
+    """
+
+    started: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """Stopped by its own process because the store could not be reached; no attempt is spent.
+
+    The process reports it when the store is back. If the run was declared lost meanwhile, the record is corrected.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,4 +406,4 @@ class Continued:
         return f'{CONTINUED_AS}"{self.heir}"}}'
 
 
-Outcome = Completed | Failed | Cancelled | Lost | Released | Snoozed | Suspended | Dispatched | Continued
+Outcome = Completed | Failed | Cancelled | Lost | Released | Interrupted | Snoozed | Suspended | Dispatched | Continued

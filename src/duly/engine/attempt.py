@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, assert_never
 
 from duly.core.errors import ValidationFailed
-from duly.core.run import Cancelled, Claim, Failed, Lost, Outcome, Released
+from duly.core.run import Cancelled, Claim, Failed, Interrupted, Lost, Outcome, Released
 from duly.runtime.tracing import current_claim
 
 from .context import RunContext
@@ -28,6 +28,7 @@ class Stop(Enum):
 
     CANCEL = "a cancel was asked for"
     LOST = "the run belongs to a newer attempt"
+    INTERRUPTED = "the store cannot be reached, and the lease may be gone"
     SHUTDOWN = "the instance is stopping"
     TIMEOUT = "its time is over"
 
@@ -41,6 +42,7 @@ class Attempt:
 
     __slots__ = (
         "_begun",
+        "_called",
         "_deadlines",
         "_in_thread",
         "_on_loop",
@@ -67,6 +69,7 @@ class Attempt:
         self._result_limit = result_limit
         self._stop: Stop | None = None
         self._begun = False
+        self._called = False
         self._in_thread = False
         self._on_loop = handler.mode in (Mode.ASYNC, Mode.OUTSIDE)
 
@@ -180,6 +183,7 @@ class Attempt:
 
     def _begin(self) -> None:
         """The handler starts now: its time counts from here, not from when it began to wait for a thread."""
+        self._called = True
         if self.claim.timeout_ms is not None and self._stop is None:
             self._deadlines.watch(self, self.claim.timeout_ms / 1000)
 
@@ -190,7 +194,9 @@ class Attempt:
             case Stop.LOST:
                 return Lost(why.value)
             case Stop.SHUTDOWN:
-                return Released()
+                return Released(started=self._called)
+            case Stop.INTERRUPTED:
+                return Interrupted() if self._called else Released()
             case Stop.TIMEOUT:
                 seconds = (self.claim.timeout_ms or 0) / 1000
                 text = f"TimeoutError: the attempt took longer than its timeout of {seconds:g} s"

@@ -99,7 +99,7 @@ class Instance:
             observers,
             session=self._session_now,
             on_beat=self._heard,
-            on_distrust=self._worker.lose_all,
+            on_distrust=self._worker.interrupt_all,
         )
         beside = self._worker if "worker" in self._roles else None
         watch = RestoreWatch(store, observers)
@@ -190,10 +190,10 @@ class Instance:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         session, self._session = self._session, None
         # A claim that was on its way has come back meanwhile. What cannot be written within a lease is lost anyway.
-        if not await self._settler.drain(self._world.settings.heartbeat):
-            self._settler.abandon()
+        drained = await self._settler.drain(self._world.settings.heartbeat)
+        started = [] if drained else self._settler.abandon()
         if session is not None:
-            await self._close_session(session)
+            await self._close_session(session, started)
 
     async def _give_up_the_lead(self) -> None:
         if self._election is not None:
@@ -300,9 +300,9 @@ class Instance:
                 await world.clock.wait(never, world.chance.spread(0.1, 1.0))
         self.wake_worker()
 
-    async def _close_session(self, session: int) -> None:
+    async def _close_session(self, session: int, started: Sequence[str]) -> None:
         try:
-            await self._world.store.close_session(session)
+            await self._world.store.close_session(session, started=started)
         except StoreError as error:  # the lease runs out by itself
             self._world.observers.loop_failed("session", error)
 

@@ -42,6 +42,7 @@ class Handler:
     timeout_ms: int | None = None
     has_timeout: bool = False
     on_dead: str | None = None
+    max_interruptions: int | None = None
     outlet: Outlet | None = None
     around: Surroundings = field(default_factory=Surroundings)
 
@@ -105,11 +106,16 @@ def make_handler(
     timeout_ms: int | None = None,
     has_timeout: bool = False,
     on_dead: str | None = None,
+    max_interruptions: int | None = None,
 ) -> Handler:
     """Look at a function once, when it is registered, so that a mistake shows then and not at three in the morning."""
     check_job_name(name)
     if retry is not None and not isinstance(retry, Retry):
         raise ConfigurationError(f"job {name!r}: retry is {retry!r}; expected Retry(max_attempts=...) or None")
+    if max_interruptions is not None and (type(max_interruptions) is not int or max_interruptions < 0):
+        raise ConfigurationError(
+            f"job {name!r}: max_interruptions is {max_interruptions!r}; expected a whole number, 0 or more, or None"
+        )
     if not callable(function):
         raise ConfigurationError(f"job {name!r} is {function!r}; expected a function")
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
@@ -134,6 +140,7 @@ def make_handler(
         timeout_ms=timeout_ms,
         has_timeout=has_timeout,
         on_dead=None if on_dead is None else check_job_name(on_dead),
+        max_interruptions=max_interruptions,
     )
 
 

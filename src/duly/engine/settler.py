@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from duly.core.errors import DulyError, OutcomeUnknown, StoreUnavailable
+from duly.core.rules.settling import INTERRUPTION_ALERT
 from duly.core.run import Failed, RunStatus
 from duly.runtime.chance import Chance
 from duly.runtime.clock import Clock
@@ -65,14 +66,15 @@ class Settler:
         """Wait up to ``patience`` seconds until everything added so far is written; True if it is."""
         return await self._clock.wait(self._written, patience)
 
-    def abandon(self) -> None:
-        """Give up what is not written: the instance ends, and recovery settles its runs as lost."""
+    def abandon(self) -> list[str]:
+        """Give up what is not written, because the instance ends; return the runs."""
         given_up = sorted(self.run_ids())
         self._waiting = []
         if self._flushing is not None:
             self._flushing.cancel()
         if given_up:
             self._observer.settlements_abandoned(given_up)
+        return given_up
 
     async def _flush(self) -> None:
         try:
@@ -106,6 +108,9 @@ class Settler:
             if settled.lost:
                 self._observer.settlements_lost(settled.lost)
             self._observer.attempts_settled(taken, settled.ended, settled.lost)
+            for run_id, times in settled.interruptions.items():
+                if times % INTERRUPTION_ALERT == 0:
+                    self._observer.run_interrupted_often(run_id, times)
             if settled.ended:
                 self._on_ended(settled.ended)
             if settled.released:

@@ -239,10 +239,16 @@ class Worker:
             self._tracing.end(claim, outcome)
         self._observer.attempt_ended(claim, outcome)
         if not attempt.lost:
-            self._settler.add(Settlement(claim, attempt.session, outcome, retry_of(claim, attempt.handler)))
+            self._settler.add(self._settlement(attempt, outcome))
         elif claim.suspect and self._suspects.end(claim.id):
             self._wake()
         self._wake_if_waiting(places)
+
+    def _settlement(self, attempt: Attempt, outcome: Outcome) -> Settlement:
+        claim, handler = attempt.claim, attempt.handler
+        own = handler.max_interruptions
+        most = self._settings.max_interruptions if own is None else own
+        return Settlement(claim, attempt.session, outcome, retry_of(claim, handler), most)
 
     def _places(self, handler: Handler) -> Places:
         if handler.mode is Mode.OUTSIDE:
@@ -292,9 +298,16 @@ class Worker:
 
     def lose_all(self, session: int) -> None:
         """The session is dead: its attempts can write nothing any more."""
+        self._stop_all(session, Stop.LOST)
+
+    def interrupt_all(self, session: int) -> None:
+        """The store cannot be reached, and other instances may take the runs: stop them, and report it later."""
+        self._stop_all(session, Stop.INTERRUPTED)
+
+    def _stop_all(self, session: int, why: Stop) -> None:
         for attempt in list(self._active.values()):
             if attempt.session == session:
-                attempt.stop(Stop.LOST)
+                attempt.stop(why)
 
     def stop_claiming(self) -> None:
         self._draining = True

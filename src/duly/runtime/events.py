@@ -52,6 +52,7 @@ class Observer:
     def topics_unheard(self, runs: Sequence[tuple[str, str]]) -> None: ...
     def settlements_lost(self, run_ids: Sequence[str]) -> None: ...
     def settlements_abandoned(self, run_ids: Sequence[str]) -> None: ...
+    def run_interrupted_often(self, run_id: str, times: int) -> None: ...
     def runs_recovered(self, sessions: Sequence[int], run_ids: Sequence[str]) -> None: ...
     def session_lost(self, session: int) -> None: ...
     def beat_failed(self, error: Exception) -> None: ...
@@ -130,6 +131,15 @@ class LogObserver(Observer):
             "%d ends of attempts could not be written; their runs are recovered as lost: %s",
             len(run_ids),
             ", ".join(run_ids),
+        )
+
+    def run_interrupted_often(self, run_id: str, times: int) -> None:
+        log.error(
+            "run %s has been interrupted %d times by shutdowns or outages and has not ended; make it shorter, give"
+            " shutdown_timeout more time, or set max_interruptions",
+            run_id,
+            times,
+            extra={"run_id": run_id},
         )
 
     def runs_recovered(self, sessions: Sequence[int], run_ids: Sequence[str]) -> None:
@@ -282,6 +292,9 @@ class Observers(Observer):
 
     def settlements_abandoned(self, run_ids: Sequence[str]) -> None:
         self._tell("settlements_abandoned", run_ids)
+
+    def run_interrupted_often(self, run_id: str, times: int) -> None:
+        self._tell("run_interrupted_often", run_id, times)
 
     def runs_recovered(self, sessions: Sequence[int], run_ids: Sequence[str]) -> None:
         self._tell("runs_recovered", sessions, run_ids)

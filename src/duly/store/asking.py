@@ -301,7 +301,7 @@ class Runs(Protocol):
 
 class DeadLetters(Protocol):
     async def read_attempts(self, run_id: str) -> list[AttemptRecord]:
-        """Answer the attempts at a run in their order, without those that were given back or snoozed."""
+        """Return the attempts at a run in their order; of snoozed ones, the newest 20."""
         ...
 
     async def list_dead(self, where: DeadFilter, *, limit: int, after: str | None = None) -> Page[Run]:

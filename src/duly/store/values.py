@@ -163,6 +163,7 @@ class Settlement:
     session: int | None
     outcome: Outcome
     retry: Retry
+    max_interruptions: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,12 +183,16 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What the settle made of it. A lost run belongs to a newer attempt: nothing was changed."""
+    """What the settle made of it. A lost run belongs to a newer attempt: nothing was changed.
+
+    ``interruptions`` has the runs that were interrupted, each with how often that has happened so far.
+    """
 
     now: int
     ended: dict[str, RunStatus] = field(default_factory=dict)
     lost: Sequence[str] = ()
     released: int = 0
+    interruptions: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -187,7 +187,7 @@ class Sessions(Protocol):
         """Extend the session's lease and answer what it holds."""
         ...
 
-    async def close_session(self, session: int) -> int:
+    async def close_session(self, session: int, *, started: Collection[str] = ()) -> int:
         """Give back at once what the session still holds, without spending an attempt; answer how many runs."""
         ...
 

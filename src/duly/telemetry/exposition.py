@@ -60,6 +60,11 @@ class _Collector(Collector):
         yield CounterMetricFamily("duly_stale_writes_rejected", "Ends of attempts that came too late.", m.stale_writes)
         yield CounterMetricFamily("duly_runs_unheard", "Runs of topics that nobody listens to.", m.unheard)
         yield CounterMetricFamily("duly_runs_recovered", "Runs taken from dead instances.", m.recovered)
+        yield CounterMetricFamily(
+            "duly_runs_interrupted_often",
+            "Times a run was interrupted for the 20th, 40th, … time.",
+            m.interrupted_often,
+        )
         yield CounterMetricFamily("duly_sessions_lost", "Times this process was declared dead.", m.sessions_lost)
         yield CounterMetricFamily("duly_leases_doubted", "Times no heartbeat got through in time.", m.leases_doubted)
         yield CounterMetricFamily("duly_schedules_set_aside", "Schedules that could not be fired.", m.set_aside)

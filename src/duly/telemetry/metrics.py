@@ -16,6 +16,7 @@ from duly.core.run import (
     Continued,
     Dispatched,
     Failed,
+    Interrupted,
     Lost,
     Outcome,
     Reason,
@@ -42,6 +43,7 @@ _OUTCOMES: Final[Mapping[type, str]] = {
     Cancelled: "cancelled",
     Lost: "lost",
     Released: "released",
+    Interrupted: "interrupted",
     Snoozed: "snoozed",
     Suspended: "suspended",
     Dispatched: "dispatched",
@@ -81,6 +83,7 @@ class Metrics(Observer):
         self.stale_writes = 0
         self.abandoned = 0
         self.recovered = 0
+        self.interrupted_often = 0
         self.sessions_lost = 0
         self.set_aside = 0
         self.clock_jumps = 0
@@ -154,6 +157,9 @@ class Metrics(Observer):
 
     def settlements_abandoned(self, run_ids: Sequence[str]) -> None:
         self.abandoned += len(run_ids)
+
+    def run_interrupted_often(self, run_id: str, times: int) -> None:
+        self.interrupted_often += 1
 
     def runs_recovered(self, sessions: Sequence[int], run_ids: Sequence[str]) -> None:
         self.recovered += len(run_ids)

@@ -31,6 +31,7 @@ from tests.contract.suite.dead import (  # noqa: E402
 )
 from tests.contract.suite.electing import TestElecting  # noqa: E402
 from tests.contract.suite.events import TestEvents  # noqa: E402
+from tests.contract.suite.executions import TestExecutions  # noqa: E402
 from tests.contract.suite.firing import TestFiring, TestGrabbing  # noqa: E402
 from tests.contract.suite.guarding import TestGuards  # noqa: E402
 from tests.contract.suite.heirs import TestHeirs  # noqa: E402
@@ -90,6 +91,7 @@ __all__ = [
     "TestEnqueueing",
     "TestEvents",
     "TestExcludedWindows",
+    "TestExecutions",
     "TestExpiredPauses",
     "TestFairShares",
     "TestFiring",

@@ -7,7 +7,7 @@ import pytest
 from duly.core.policy import Retry
 from duly.core.rules.backoff import delay_ms
 from duly.core.rules.settling import Again, Finish, settle
-from duly.core.run import Cancelled, Completed, Failed, Lost, Reason, Released, RunStatus, Snoozed
+from duly.core.run import Cancelled, Completed, Failed, Interrupted, Lost, Reason, Released, RunStatus, Snoozed
 
 RETRY = Retry(max_attempts=3)
 STOPPED = Finish(RunStatus.CANCELLED, Reason.CANCEL_REQUESTED)
@@ -38,7 +38,9 @@ def again(attempt, outcome="failed"):
         (Lost("gone"), 2, Again(0, True, "gone", "lost", suspect=True)),
         (Lost("gone"), 3, Finish(RunStatus.FAILED, Reason.LOST, "gone")),
         (Cancelled(), 3, Again(0, False, None, "released", suspect=None)),
-        (Released(), 3, Again(0, False, None, "released", suspect=None)),
+        (Released(), 3, Again(0, False, None, "released", suspect=None, recorded=False)),
+        (Released(started=True), 3, Again(0, False, None, "released", suspect=None)),
+        (Interrupted(), 3, Again(0, False, None, "interrupted", suspect=None)),
         (Snoozed(90_000), 3, Again(90_000, False, None, "snoozed")),
     ],
 )

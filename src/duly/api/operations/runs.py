@@ -21,6 +21,7 @@ from duly.app.waiting import waits_for
 from duly.core.errors import NotFound
 from duly.core.ids import is_id, is_key, is_name, parse_window_key, window_run_id
 from duly.core.marks import Marks
+from duly.core.rules.settling import INTERRUPTIONS
 from duly.core.run import Run
 from duly.core.timing import Every
 
@@ -52,6 +53,8 @@ async def get_run(app: Duly, ref: str) -> WholeRunAnswer:
     return {
         **run_answer(run),
         "attempts": told,
+        "snoozes": max((attempt.snoozes or 0 for attempt in attempts), default=0),
+        "interruptions": sum(attempt.outcome in INTERRUPTIONS for attempt in attempts),
         "tags": list(marks.tags),
         "attributes": dict(marks.attributes),
         "waitsFor": await waits_for(app, run),

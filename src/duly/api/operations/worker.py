@@ -31,7 +31,7 @@ from duly.core.errors import Conflict, Forbidden, LeaseLost
 from duly.core.ids import is_id
 from duly.core.policy import LEFT_RETRY, LEFT_TIMEOUT, Retry
 from duly.core.rules.suspects import NO_ROOM, Room
-from duly.core.run import Claim, Completed, Failed, Outcome, Released, RunStatus, Snoozed
+from duly.core.run import Claim, Completed, Failed, Interrupted, Outcome, Released, RunStatus, Snoozed
 from duly.engine.registry import check_job_name
 
 _decode = msgspec.json.decode
@@ -140,7 +140,11 @@ async def release(app: Duly, body: object) -> ReleaseAnswer:
     if given.run_id is UNSET:
         return {"released": await app.lending.close(_number(given.session))}
     seconds = 0 if given.snooze_seconds is UNSET else given.snooze_seconds
-    outcome: Outcome = Snoozed(math.ceil(seconds * 1000)) if seconds else Released()
+    outcome: Outcome = Released(given.started is True)
+    if seconds:
+        outcome = Snoozed(math.ceil(seconds * 1000))
+    elif given.interrupted is True:
+        outcome = Interrupted()
     await _report(app, given, outcome)
     return {"released": 1}
 

@@ -24,6 +24,7 @@ class FireRules:
     per_schedule: int = 50
     default_max_attempts: int = 3
     cancel_grace_ms: int = 10_000
+    max_interruptions: int | None = None
 
 
 @dataclass(slots=True)

@@ -14,6 +14,7 @@ from duly.core.run import (
     Continued,
     Dispatched,
     Failed,
+    Interrupted,
     Lost,
     Outcome,
     Reason,
@@ -35,14 +36,29 @@ class Finish:
     reason: Reason | None = None
     error: str | None = None
     result: str | None = None
+    ended_as: str | None = None
 
     @property
     def outcome(self) -> str:
         """The name of the last attempt's end in its record."""
-        return _OUTCOMES.get(self.reason, self.status.value)
+        return self.ended_as or _OUTCOMES.get(self.reason, self.status.value)
+
+    @property
+    def recorded(self) -> bool:
+        """Whether the last attempt leaves a record; otherwise it is derived from the history of the run."""
+        return self.error is not None
 
 
 _OUTCOMES: dict[Reason | None, str] = {Reason.TIMEOUT: "timed_out", Reason.LOST: "lost"}
+
+INTERRUPTIONS = ("released", "interrupted")
+"""The ends of attempts that were stopped through no fault of their own. A lost attempt counts against max_attempts."""
+
+MAX_SNOOZED_RECORDS = 20
+"""How many snoozed attempts of a run are kept; older ones are only counted."""
+
+INTERRUPTION_ALERT = 20
+"""Each time a run has been interrupted this often again, an alert is raised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +66,7 @@ class Again:
     """The run is pending again, due ``after_ms`` from now; ``outcome`` names the attempt's end in its record.
 
     ``suspect``: whether its process died with it. None leaves that as it was: it was given back before it could show.
+    ``recorded`` is False where no handler was called, or where the run only waits: such an attempt leaves no record.
     """
 
     after_ms: int
@@ -57,6 +74,12 @@ class Again:
     error: str | None
     outcome: str
     suspect: bool | None = False
+    recorded: bool = True
+
+    @property
+    def is_interruption(self) -> bool:
+        """Whether the attempt was stopped through no fault of its own."""
+        return self.recorded and self.outcome in INTERRUPTIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +90,11 @@ class PauseRequest:
 
 
 _CANCELLED = Finish(RunStatus.CANCELLED, Reason.CANCEL_REQUESTED)
-_SUSPENDED = Again(0, spends_attempt=False, error=None, outcome="suspended")
-_DISPATCHED = Again(0, spends_attempt=True, error=None, outcome="dispatched")
+_SUSPENDED = Again(0, spends_attempt=False, error=None, outcome="suspended", recorded=False)
+_DISPATCHED = Again(0, spends_attempt=True, error=None, outcome="dispatched", recorded=False)
 _RELEASED = Again(0, spends_attempt=False, error=None, outcome="released", suspect=None)
+_NOT_STARTED = replace(_RELEASED, recorded=False)
+_INTERRUPTED = replace(_RELEASED, outcome="interrupted")
 
 
 def settle(
@@ -92,8 +117,12 @@ def settle(
             decision = Again(0, spends_attempt=True, error=error, outcome="lost", suspect=True)
         case Cancelled(reason, error) if cancel_requested or reason is not None:
             return Finish(RunStatus.CANCELLED, reason or Reason.CANCEL_REQUESTED, error)
+        case Released(started=False):
+            decision = _NOT_STARTED
         case Cancelled() | Released():
             decision = _RELEASED
+        case Interrupted():
+            decision = _INTERRUPTED
         case Snoozed(for_ms):
             decision = Again(for_ms, spends_attempt=False, error=None, outcome="snoozed")
         case Suspended():
@@ -103,6 +132,16 @@ def settle(
         case unknown:
             assert_never(unknown)
     return _CANCELLED if cancel_requested and isinstance(decision, Again) else decision
+
+
+def limit_interruptions(verdict: Finish | Again, before: int, max_interruptions: int | None) -> Finish | Again:
+    """End a run that was interrupted more than ``max_interruptions`` times; ``before`` counts the earlier ones."""
+    if max_interruptions is None or not isinstance(verdict, Again) or not verdict.is_interruption:
+        return verdict
+    if before < max_interruptions:
+        return verdict
+    error = f"interrupted {before + 1} time(s); max_interruptions is {max_interruptions}"
+    return Finish(RunStatus.FAILED, Reason.INTERRUPTED, error, ended_as=verdict.outcome)
 
 
 def after_run(

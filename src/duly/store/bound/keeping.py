@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 from duly.core.policy import Retry
@@ -36,8 +36,10 @@ class BoundSessions(Bound):
         """The heartbeat for a thread of its own: it must go on while the event loop is blocked."""
         return self.driver.write_sync(partial(sessions.beat, session=session, lease_ms=lease_ms, skew_ms=skew_ms))
 
-    async def close_session(self, session: int) -> int:
-        closing = partial(sessions.close_session, session=session, definitions=self._definitions)
+    async def close_session(self, session: int, *, started: Collection[str] = ()) -> int:
+        closing = partial(
+            sessions.close_session, session=session, definitions=self._definitions, started=frozenset(started)
+        )
         released = await self._write(closing, engine=True)
         self.driver.presence.leave(session)
         if released:

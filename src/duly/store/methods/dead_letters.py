@@ -70,8 +70,10 @@ def read_attempts(run_id: str) -> Program[list[AttemptRecord]]:
             started_at=to_datetime(started_at),
             ended_at=to_datetime(ended_at),
             instance=instance,
+            fence=fence,
+            snoozes=snoozes,
         )
-        for attempt, outcome, error, started_at, ended_at, instance in rows
+        for attempt, outcome, error, started_at, ended_at, instance, fence, snoozes in rows
     ]
 
 

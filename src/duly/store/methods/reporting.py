@@ -34,7 +34,13 @@ def settle_reported(
     claims = [held.get((report.run_id, report.fence)) or _gone(report) for report in reports]
     yield from attach_definitions(claims, definitions)
     settlements = [
-        Settlement(claim, session, report.outcome, retry_of(claim, rules, _retries(claim, report, retries)))
+        Settlement(
+            claim,
+            session,
+            report.outcome,
+            retry_of(claim, rules, _retries(claim, report, retries)),
+            rules.max_interruptions,
+        )
         for claim, report in zip(claims, reports, strict=True)
     ]
     return (yield from settle(now, settlements))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from duly.core.policy import LEFT_RETRY, Retry
 from duly.core.rules.firing import FireRules
@@ -49,14 +49,15 @@ def beat(now: int, session: int, lease_ms: int, skew_ms: int | None = None) -> P
     return Beat(now, True, [Held(id, fence, cancel_at is not None) for id, fence, cancel_at in rows])
 
 
-def close_session(now: int, session: int, definitions: Definitions) -> Program[int]:
-    """Release what the session holds, then forget it."""
+def close_session(now: int, session: int, definitions: Definitions, started: Collection[str] = ()) -> Program[int]:
+    """Release what the session holds, then forget it; the attempts at ``started`` runs are recorded."""
     # First of all: it waits for a claim or a fire under way, whose runs must be seen below.
     yield query("delete_session", session=session)
     rows = yield query("session_claims", session=session)
     claims = [read_claim(row) for row in rows]
     yield from attach_definitions(claims, definitions)
-    settled = yield from settle(now, [Settlement(claim, session, Released(), Retry()) for claim in claims])
+    released = [Settlement(claim, session, Released(claim.id in started), Retry()) for claim in claims]
+    settled = yield from settle(now, released)
     return len(claims) - len(settled.lost)
 
 

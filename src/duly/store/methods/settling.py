@@ -12,9 +12,10 @@ locked with all others of the batch, in id order: else two who end each other's 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, assert_never
 
-from duly.core.rules.settling import Again, Finish
+from duly.core.rules.settling import MAX_SNOOZED_RECORDS, Again, Finish, limit_interruptions
 from duly.core.rules.settling import settle as decide
 from duly.core.run import (
     Cancelled,
@@ -23,6 +24,7 @@ from duly.core.run import (
     Dispatched,
     Failed,
     Hold,
+    Interrupted,
     Lost,
     Outcome,
     Reason,
@@ -61,12 +63,14 @@ def settle(now: int, settlements: Sequence[Settlement]) -> Program[Settled]:
     ended: dict[str, RunStatus] = {}
     lost: list[str] = []
     released = 0
+    interruptions: dict[str, int] = {}
     for settlement in settlements:
         settled = yield from _settle(now, [settlement])
         ended |= settled.ended
         lost += settled.lost
         released += settled.released
-    return Settled(now, ended, lost, released)
+        interruptions |= settled.interruptions
+    return Settled(now, ended, lost, released, interruptions)
 
 
 def _settle(now: int, settlements: Sequence[Settlement]) -> Program[Settled]:
@@ -85,12 +89,14 @@ def _settle(now: int, settlements: Sequence[Settlement]) -> Program[Settled]:
     ended: dict[str, RunStatus] = {}
     returned: set[str] = set()
     told = 0
+    interruptions: dict[str, int] = {}
     if done:
         ended |= yield from _complete(now, done, first)
     if other:
-        more, returned, deaths = yield from _decide_and_write(now, other, () if done else first)
-        ended |= more
-        told = (yield from tell_of_deaths(now, deaths)) if deaths else 0
+        written = yield from _decide_and_write(now, other, () if done else first)
+        ended |= written.ended
+        returned, interruptions = written.returned, written.interruptions
+        told = (yield from tell_of_deaths(now, written.deaths)) if written.deaths else 0
         told += sum(_goes_on(s, ended.get(s.claim.id)) for s in other)
     missing = [s for s in settlements if s.claim.id not in ended and s.claim.id not in returned]
     lost = (yield from _really_lost(missing)) if missing else []
@@ -106,7 +112,7 @@ def _settle(now: int, settlements: Sequence[Settlement]) -> Program[Settled]:
         released += yield from release_lines(locked)
     if any(id in ended for id in children):
         released += yield from tell_parents(now, [id for id in children if id in ended])
-    return Settled(now, ended, lost, released + told)
+    return Settled(now, ended, lost, released + told, interruptions)
 
 
 def _goes_on(settlement: Settlement, status: RunStatus | None) -> bool:
@@ -134,29 +140,47 @@ def _complete(now: int, done: Sequence[Settlement], first: Sequence[Query]) -> P
     return {id: _STATUS[status] for id, status in rows}
 
 
-def _decide_and_write(
-    now: int, other: Sequence[Settlement], first: Sequence[Query]
-) -> Program[tuple[dict[str, RunStatus], set[str], list[Death]]]:
-    """Lock each run, ask the pure rule, and write what it answers; what ended, what goes again, what died."""
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """What a settle wrote: the runs that ended, that are pending again, that died, and how often each interrupted run
+    has been interrupted so far."""
+
+    ended: dict[str, RunStatus]
+    returned: set[str]
+    deaths: list[Death]
+    interruptions: dict[str, int]
+
+
+def _decide_and_write(now: int, other: Sequence[Settlement], first: Sequence[Query]) -> Program[_Written]:
+    """Lock each run, ask the pure rule, and write what it decides."""
     guards = [(s.claim.id, s.claim.fence, s.session) for s in other]
     rows = (yield group(*first, batch("lock_runs", columns(GUARD, guards))))[-1]
     locked = {row[0]: row for row in rows}
     sleepers = [s.claim.id for s in other if isinstance(s.outcome, Suspended) and s.claim.id in locked]
     # Under the lock of the run: what comes in later wakes it, what came in before is seen here.
     tops = dict((yield query("unread_tops", ids=sleepers))) if sleepers else {}
-    verdicts = _Verdicts(now, tops)
+    stopped = [s.claim.id for s in other if _may_interrupt(s.outcome) and s.claim.id in locked]
+    interruptions = dict((yield query("count_interruptions", ids=stopped))) if stopped else {}
+    verdicts = _Verdicts(now, tops, interruptions)
     for settlement in other:
         if settlement.claim.id in locked:
             verdicts.add(settlement, *locked[settlement.claim.id][1:])
     return (yield from verdicts.write())
 
 
+def _may_interrupt(outcome: Outcome) -> bool:
+    return isinstance(outcome, Interrupted | Cancelled) or (isinstance(outcome, Released) and outcome.started)
+
+
 class _Verdicts:
     """What one settle is going to write of runs that did not simply complete."""
 
-    def __init__(self, now: int, tops: Mapping[str, int]) -> None:
+    def __init__(self, now: int, tops: Mapping[str, int], interruptions: Mapping[str, int]) -> None:
         self._now = now
         self._tops = tops
+        self._before = interruptions
+        self._interruptions: dict[str, int] = {}
+        self._snoozed: list[str] = []
         self._finishes: list[tuple[Any, ...]] = []
         self._returns: list[tuple[Any, ...]] = []
         self._attempts: list[tuple[Any, ...]] = []
@@ -178,6 +202,10 @@ class _Verdicts:
             retry=s.retry,
             cancel_requested=cancel_at is not None,
         )
+        if isinstance(verdict, Again) and verdict.is_interruption and s.claim.kind:
+            before = self._before.get(id, 0)
+            self._interruptions[id] = before + 1
+            verdict = limit_interruptions(verdict, before, s.max_interruptions)
         if isinstance(verdict, Finish):
             if not s.claim.kind:
                 return  # a leaked claim knows nothing of its schedule; recovery does, and ends the run
@@ -185,9 +213,11 @@ class _Verdicts:
         else:
             spent = attempt if verdict.spends_attempt else attempt - 1
             self._returns.append((id, fence, s.session, max_attempts, *self._place(s, verdict, spent)))
-        if verdict.error is not None:
+        if verdict.recorded:
             tried = (attempt, verdict.outcome, verdict.error, started_at, self._now)
             self._attempts.append((id, fence, *tried, s.session))
+            if isinstance(s.outcome, Snoozed):
+                self._snoozed.append(id)
 
     def _finish(self, s: Settlement, verdict: Finish, attempt: int, max_attempts: int) -> None:
         reason = verdict.reason and verdict.reason.value
@@ -207,8 +237,7 @@ class _Verdicts:
             return NEVER if s.outcome.wake_at is None else s.outcome.wake_at, spent, int(Hold.SIGNAL)
         return self._now + verdict.after_ms, spent, _HOLD[verdict.suspect]
 
-    def write(self) -> Program[tuple[dict[str, RunStatus], set[str], list[Death]]]:
-        """Answer what ended, what goes again, and what died."""
+    def write(self) -> Program[_Written]:
         ended: dict[str, RunStatus] = {}
         if self._heirs:  # while what they inherit is there
             yield from inherit(self._now, self._heirs)
@@ -222,14 +251,20 @@ class _Verdicts:
             answers = yield group(*(batch("return_runs", columns(RETURN, part)) for part in parts))
             returned = {row[0] for rows in answers for row in rows}
         if self._attempts:
-            yield batch("insert_attempts", columns(ATTEMPT, self._attempts))
-        return ended, returned, [death for death in self._deaths if death.claim.id in ended]
+            insert = batch("insert_attempts", columns(ATTEMPT, self._attempts))
+            prune = [query("prune_snoozed", ids=self._snoozed, keep=MAX_SNOOZED_RECORDS)] if self._snoozed else []
+            yield group(insert, *prune)
+        deaths = [death for death in self._deaths if death.claim.id in ended]
+        return _Written(ended, returned, deaths, self._interruptions)
 
 
 def _really_lost(missing: Sequence[Settlement]) -> Program[list[str]]:
     """Tell zombies from repeats: a settlement that finds what it would have written was kept the first time."""
     guards = [(s.claim.id, s.claim.fence, s.session) for s in missing]
-    rows = yield batch("settled_already", columns(GUARD, guards))
+    stopped = [guard for s, guard in zip(missing, guards, strict=True) if isinstance(s.outcome, Interrupted)]
+    # The run was declared lost while its process could not reach the store: the process knows better.
+    correct = [batch("correct_lost_attempts", columns(GUARD, stopped))] if stopped else []
+    rows = (yield group(*correct, batch("settled_already", columns(GUARD, guards))))[-1]
     left = {row[0]: row[1:] for row in rows}
     return [s.claim.id for s in missing if s.claim.id not in left or not wrote(s.outcome, *left[s.claim.id])]
 
@@ -240,6 +275,8 @@ def wrote(outcome: Outcome, mark: str, word: str | None, reason: str | None) -> 
         return True  # the answer came before the dispatch was written, or the dispatch was written before
     if mark == "returned":
         return isinstance(outcome, Cancelled | Released | Snoozed | Suspended)
+    if mark == "tried" and word is not None and word in _RECORDED_AS:
+        return isinstance(outcome, _RECORDED_AS[word])
     if mark == "ended" and word == RunStatus.CANCELLED:
         return True
     match outcome:
@@ -248,13 +285,25 @@ def wrote(outcome: Outcome, mark: str, word: str | None, reason: str | None) -> 
         case Failed(fatal=fatal, timed_out=timed_out):
             if mark == "tried":
                 return not fatal and word == ("timed_out" if timed_out else "failed")
-            return word == RunStatus.FAILED and reason != Reason.LOST and (reason != Reason.TIMEOUT or timed_out)
+            if word != RunStatus.FAILED or reason in (Reason.LOST, Reason.INTERRUPTED):
+                return False
+            return reason != Reason.TIMEOUT or timed_out
         case Lost():
             return word == "lost" if mark == "tried" else reason == Reason.LOST
+        case Released(started=True) | Interrupted():
+            return reason == Reason.INTERRUPTED or (isinstance(outcome, Interrupted) and reason == Reason.LOST)
         case Cancelled() | Released() | Snoozed() | Suspended():
             return False
         case unknown:
             assert_never(unknown)
+
+
+_RECORDED_AS: Mapping[str, Any] = {
+    "released": Released | Cancelled,
+    "interrupted": Interrupted,
+    "snoozed": Snoozed,
+}
+"""Which outcomes leave which record, where the name alone says it."""
 
 
 def _revisions(settlements: Sequence[Settlement]) -> dict[str, FiredUnder]:

@@ -46,12 +46,11 @@ def _skipped(step: Query | Batch, rows: Sequence[Row]) -> Iterator[Fact]:
 
 
 def _tried(step: Query | Batch, rows: Sequence[Row]) -> Iterator[Fact]:
-    """Attempts that did not complete; of a run that ended with it, the end is told instead."""
+    """Attempts that failed; of a run that ended with it, the end is told instead. Others are no news to a listener."""
     assert isinstance(step, Batch)
     told = step.columns
-    return (
-        Fact("run.retrying", *one) for one in zip(told["run_id"], told["attempt"], told["error"], strict=True)
-    )  # fmt: skip
+    attempts = zip(told["run_id"], told["attempt"], told["error"], strict=True)
+    return (Fact("run.retrying", *attempt) for attempt in attempts if attempt[2] is not None)
 
 
 def _created(step: Query | Batch, rows: Sequence[Row]) -> Iterator[Fact]:

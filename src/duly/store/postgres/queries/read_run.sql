@@ -4,7 +4,8 @@ SELECT
     r.windows, r.job, r.queue, r.priority, r.hold, r.due_at, r.attempt, r.max_attempts, r.fence, r.fired_at,
     r.started_at, r.finished_at, r.cancel_requested,
     CASE WHEN r.finished_at IS NULL
-        THEN (SELECT a.error FROM duly_attempts AS a WHERE a.run_id = r.id ORDER BY a.fence DESC LIMIT 1)
+        THEN (SELECT a.error FROM duly_attempts AS a WHERE a.run_id = r.id AND a.error IS NOT NULL
+        ORDER BY a.fence DESC LIMIT 1)
         ELSE r.error END, i.name, coalesce(r.payload, v.payload), r.result,
     r.acked_at, d.run_id::text, n.made_run::text
 FROM duly_all_runs AS r

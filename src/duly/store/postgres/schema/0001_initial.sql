@@ -211,15 +211,19 @@ CREATE INDEX duly_history_undated_dead ON duly_history ((coalesce(window_at, fir
         (kind <> 'window' AND kind <> 'backfill'
         AND left(id::text, 8) <> lpad(to_hex(coalesce(window_at, fired_at) >> 16), 8, '0')));
 
+-- Every attempt that started a handler and did not complete. The last attempt of a run that completed or was cancelled
+-- is derived from its history.
 CREATE TABLE duly_attempts (
     run_id     uuid NOT NULL,
     fence      bigint NOT NULL,
     attempt    int NOT NULL,
     outcome    text COLLATE "C" NOT NULL,
-    error      text NOT NULL,
+    error      text,
     started_at bigint,
     ended_at   bigint NOT NULL,
     session    bigint,
+    -- Snoozed attempts only: how often the run has been snoozed. Older rows of them are deleted.
+    snoozes    int,
     PRIMARY KEY (run_id, fence)
 );
 

@@ -1,3 +1,8 @@
-INSERT INTO duly_attempts (run_id, fence, attempt, outcome, error, started_at, ended_at, session)
-VALUES (:run_id, :fence, :attempt, :outcome, :error, :started_at, :ended_at, :session)
+-- Snoozed attempts are counted as they are recorded, because only the newest are kept.
+INSERT INTO duly_attempts (run_id, fence, attempt, outcome, error, started_at, ended_at, session, snoozes)
+VALUES (
+    :run_id, :fence, :attempt, :outcome, :error, :started_at, :ended_at, :session,
+    CASE WHEN :outcome = 'snoozed'
+        THEN 1 + coalesce((SELECT max(a.snoozes) FROM duly_attempts AS a WHERE a.run_id = :run_id), 0) END
+)
 ON CONFLICT DO NOTHING

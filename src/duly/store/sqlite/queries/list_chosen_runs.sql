@@ -4,7 +4,8 @@ SELECT
         WHEN r.hold = 3 THEN 'dispatched' WHEN r.hold = 4 THEN 'suspended' ELSE 'pending' END,
     NULL, r.tenant, r.window_at, NULL, NULL, r.job, r.queue, r.priority, r.hold, r.due_at, r.attempt, r.max_attempts,
     r.fence, r.fired_at, r.started_at, NULL, r.cancel_at IS NOT NULL,
-    (SELECT a.error FROM duly_attempts AS a WHERE a.run_id = r.id ORDER BY a.fence DESC LIMIT 1),
+    (SELECT a.error FROM duly_attempts AS a WHERE a.run_id = r.id AND a.error IS NOT NULL
+        ORDER BY a.fence DESC LIMIT 1),
     i.name, NULL, NULL, NULL, (SELECT d.run_id FROM duly_redrives AS d WHERE d.made_run = r.id), NULL
 FROM duly_runs AS r
 LEFT JOIN duly_schedules AS s ON s.id = r.schedule_id

@@ -197,15 +197,19 @@ CREATE INDEX duly_history_undated_dead ON duly_history ((coalesce(window_at, fir
         (kind <> 'window' AND kind <> 'backfill'
         AND substr(id, 1, 8) <> printf('%08x', coalesce(window_at, fired_at) >> 16)));
 
+-- Every attempt that started a handler and did not complete. The last attempt of a run that completed or was cancelled
+-- is derived from its history.
 CREATE TABLE duly_attempts (
     run_id     TEXT    NOT NULL,
     fence      INTEGER NOT NULL,
     attempt    INTEGER NOT NULL,
     outcome    TEXT    NOT NULL,
-    error      TEXT    NOT NULL,
+    error      TEXT,
     started_at INTEGER,
     ended_at   INTEGER NOT NULL,
     session    INTEGER,
+    -- Snoozed attempts only: how often the run has been snoozed. Older rows of them are deleted.
+    snoozes    INTEGER,
     PRIMARY KEY (run_id, fence)
 ) STRICT;
 
