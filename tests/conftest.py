@@ -29,7 +29,7 @@ from tests.servers import (
 settings.register_profile("duly", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("duly")
 
-pytest_plugins = ["tests.fast"]
+pytest_plugins = ["tests.fast", "tests.store_choice"]
 
 _ABSENT = "server absent: "
 

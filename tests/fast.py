@@ -22,8 +22,6 @@ SERVER_FIXTURES = frozenset(
     "durable_redis kafka nats pgbouncer_url pgbouncer_wheel_url postgres_url postgres_wheel_url promtool rabbitmq"
     " redis_url sqs".split()
 )
-SERVER_STORES = frozenset(("postgres", "postgres-wheel", "pgbouncer", "psycopg", "psycopg async"))
-"""Values of parametrized fixtures that get their server by ``request.getfixturevalue``."""
 PROCESS_FIXTURES = frozenset(("own_place", "quick", "reader", "serve", "spawn", "warm"))
 
 _LEFT_OUT = pytest.StashKey["Counter[str]"]()
@@ -40,13 +38,9 @@ def is_fast(config: pytest.Config) -> bool:
 def reason_to_leave_out(item: pytest.Item) -> str | None:
     """Why a fast run does without this test, or None."""
     fixtures = set(getattr(item, "fixturenames", ()))
-    callspec = getattr(item, "callspec", None)
-    parameters = {each for each in (callspec.params.values() if callspec else ()) if isinstance(each, str)}
     if "browser" in fixtures:
         return BROWSER
     if item.get_closest_marker("server") or fixtures & SERVER_FIXTURES:
-        return SERVER
-    if "request" in fixtures and parameters & SERVER_STORES:
         return SERVER
     if item.get_closest_marker("processes") or fixtures & PROCESS_FIXTURES:
         return PROCESS

@@ -24,7 +24,12 @@ from tests.databases import fresh_database, ready_file, with_database
 from tests.differential.model import Model
 from tests.store.postgres.making import PATIENT
 
-KINDS = ("model", "sqlite-memory", "sqlite-file", "postgres", "postgres-wheel", "pgbouncer")
+KINDS = (
+    "model",
+    "sqlite-memory",
+    pytest.param("sqlite-file", marks=pytest.mark.slow),  # a fast run has it in memory
+    *(pytest.param(kind, marks=pytest.mark.server) for kind in ("postgres", "postgres-wheel", "pgbouncer")),
+)
 """The stores; behind PgBouncer is the newer PostgreSQL of the wheel, so that both versions and both ways are tried."""
 UNREADABLE = '{"timing":{"kind":"lunar"}}'
 

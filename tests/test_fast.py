@@ -22,7 +22,7 @@ def postgres_url():
 @pytest.fixture
 def database(postgres_url): ...
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.server)])
 def url(request):
     return request.param if request.param == "sqlite" else request.getfixturevalue("database")
 

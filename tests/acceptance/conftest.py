@@ -15,6 +15,7 @@ from tests.cli.conftest import OURS
 from tests.contract.suite import TABLES, Dump, sorted_rows
 from tests.databases import ready_file
 from tests.engine.conftest import clock, lab
+from tests.store_choice import EACH_STORE
 from tests.stores import select_sql
 
 __all__ = ["clock", "lab"]
@@ -22,7 +23,7 @@ __all__ = ["clock", "lab"]
 Duly = Callable[..., Result]
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=EACH_STORE)
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:////{str(ready_file(tmp_path)).lstrip('/')}"

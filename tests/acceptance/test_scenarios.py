@@ -13,6 +13,7 @@ from duly.core.run import Failed
 from tests.acceptance.rules import rule
 from tests.app.conftest import until
 from tests.engine.lab import Lab
+from tests.store_choice import postgres_too
 
 MINUTE = timedelta(minutes=1)
 SELDOM = Every(days=3650)
@@ -64,6 +65,7 @@ async def test_f1_three_attempts_are_three_failures_two_retries_and_one_end(lab:
 
 
 @rule("S2.13", "G1")
+@postgres_too("ten writers at once")
 async def test_g1_ten_creates_of_one_client_request_id_at_once_make_one_schedule(url: str) -> None:
     app = Duly(url, settings=Settings(poll=0.05))
 

@@ -11,9 +11,10 @@ from duly.api.application import application
 from duly.testing import ManualClock
 from tests.contract.suite import Trial
 from tests.databases import ready_file
+from tests.store_choice import EACH_STORE
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=EACH_STORE)
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return sqlite_url(tmp_path)

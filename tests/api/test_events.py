@@ -17,6 +17,7 @@ from duly.core.credential import Caller, Scope
 from duly.core.errors import ValidationFailed
 from duly.core.event import NAMES
 from tests.api.streaming import PATIENCE, Listener, listening
+from tests.store_choice import postgres_too
 
 
 @pytest.fixture
@@ -102,6 +103,7 @@ async def test_who_is_no_admin_hears_of_their_own_only(app: Duly, api: Any, monk
         assert his.unread() == []
 
 
+@postgres_too("a notification on another connection")
 async def test_another_process_is_heard_and_two_listeners_hear_the_same(app: Duly, other: Duly, api: Any) -> None:
     async with listening(api) as one, listening(application(other)) as two:
         await make(app, "a")
@@ -113,6 +115,7 @@ async def test_another_process_is_heard_and_two_listeners_hear_the_same(app: Dul
         assert one.numbers == list(range(one.numbers[0], one.numbers[0] + len(one.numbers)))
 
 
+@postgres_too("a notification on another connection")
 async def test_who_comes_back_has_missed_nothing_and_hears_nothing_twice(app: Duly, other: Duly, api: Any) -> None:
     async with listening(api) as listener:
         await make(app, "a", "b")
@@ -270,6 +273,7 @@ async def test_head_is_answered_and_bad_words_are_refused(app: Duly, api: Any) -
     assert "expected some of " + ", ".join(NAMES) in (await refused_detail(api, "type=x"))
 
 
+@postgres_too("a notification on another connection")
 async def test_an_app_hears_the_fleet_too(app: Duly, other: Duly) -> None:
     heard: list[tuple[str, str | None]] = []
 

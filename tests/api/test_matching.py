@@ -10,6 +10,7 @@ from duly import Duly
 from duly.api.application import application
 from duly.api.auth.guard import Guard, Policy
 from tests.api.conftest import client_of
+from tests.store_choice import postgres_too
 
 BODY = {"cronExpression": "0 2 * * *", "jobType": "x"}
 STALE = (412, "SCHEDULE_REVISION_STALE")
@@ -61,6 +62,7 @@ async def test_the_actions_heed_it_too(api: httpx2.AsyncClient, verb: str) -> No
     assert (await ask(api, "POST", f"s/{verb}", if_match='"1"'))[0] in (200, 202)
 
 
+@postgres_too("several writers at once")
 async def test_changes_at_once_without_a_tag_all_go_through(api: httpx2.AsyncClient) -> None:
     await made(api)
     changes = [{"catchUp": {"maxRuns": number}} for number in range(1, 25)]

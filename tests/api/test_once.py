@@ -12,6 +12,7 @@ from duly.api.operations import runs, schedules
 from duly.api.replies import Refused, Reply
 from duly.core.errors import StoreUnavailable
 from duly.core.ids import is_uuid7
+from tests.store_choice import postgres_too
 
 BODY = {"name": "x", "cronExpression": "0 2 * * *", "jobType": "x"}
 RUN = {"jobType": "x", "payload": {"a": 1}}
@@ -73,6 +74,7 @@ async def test_what_is_no_key_is_refused(api: httpx2.AsyncClient, key: str) -> N
 
 
 @pytest.mark.parametrize("path", ["/schedules", "/runs", "/schedules/s/trigger"])
+@postgres_too("a transaction that fails")
 async def test_it_happens_once_when_the_answer_could_not_be_kept(
     api: httpx2.AsyncClient, app: Duly, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,6 +95,7 @@ async def test_it_happens_once_when_the_answer_could_not_be_kept(
     assert len((await app.runs.list()).items) == (0 if path == "/schedules" else 1)
 
 
+@postgres_too("two requests at once")
 async def test_while_the_first_is_under_way_the_second_is_told_to_wait(app: Duly) -> None:
     once, reached, goes = Once(), asyncio.Event(), asyncio.Event()
 

@@ -11,6 +11,7 @@ import pytest
 
 from duly import Duly, Settings
 from tests.databases import ready_file
+from tests.store_choice import EACH_STORE
 
 QUICK = Settings(lease=30, heartbeat=0.5, poll=0.05, shutdown_timeout=2)
 BRIEF = replace(QUICK, lease=3)
@@ -22,7 +23,7 @@ PATIENCE = 60.0
 MakeApp = Callable[..., Duly]
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=EACH_STORE)
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:////{str(ready_file(tmp_path)).lstrip('/')}"

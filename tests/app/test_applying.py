@@ -14,6 +14,7 @@ from duly.app.applying import Applied
 from duly.core.errors import ConfigurationError, Conflict, CronInvalid, DulyError, MomentInPast, ValidationFailed
 from duly.testing import ManualClock
 from tests.app.conftest import MakeApp
+from tests.store_choice import postgres_too
 
 NIGHTLY: dict[str, Any] = {"key": "nightly", "timing": Cron("0 2 * * *", "Europe/Berlin"), "job": "report"}
 SYNC: dict[str, Any] = {"key": "sync", "timing": Every("5m"), "job": "sync", "payload": {"full": False}}
@@ -51,6 +52,7 @@ async def test_the_second_time_changes_nothing(app: Duly) -> None:
     assert {schedule.revision for schedule in after.values()} == {1}
 
 
+@postgres_too("two who apply at once")
 async def test_many_are_written_in_order_and_two_who_apply_at_once_agree(make_app: MakeApp) -> None:
     apps = [make_app(roles=()) for _ in range(2)]
     for app in apps:

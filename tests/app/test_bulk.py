@@ -11,6 +11,7 @@ from duly.core.operation import Operation
 from duly.store.orders import PauseOrder
 from duly.store.values import ScheduleFilter
 from tests.app.conftest import BRIEF, MakeApp, until
+from tests.store_choice import postgres_too
 
 
 @pytest.fixture
@@ -67,6 +68,7 @@ async def test_a_filter_that_matches_everything_must_be_meant(app: Duly) -> None
     assert await app.operations.get("nothing") is None
 
 
+@postgres_too("two instances on one store")
 async def test_the_janitor_goes_on_with_what_somebody_left(make_app: MakeApp) -> None:
     async with make_app(roles=()) as gone:
         await fill(gone, 30)
@@ -108,6 +110,7 @@ async def test_how_many_match_is_counted_before(app: Duly) -> None:
         await app.schedules.count()
 
 
+@postgres_too("two instances on one store")
 async def test_what_this_process_carries_on_it_leaves_to_others_when_it_ends(make_app: MakeApp) -> None:
     async with make_app(roles=()) as app:
         await fill(app, 30)

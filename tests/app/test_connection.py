@@ -35,7 +35,9 @@ class Caller:
             await done
 
 
-@pytest.fixture(params=["apsw", "psycopg", "psycopg async"])
+@pytest.fixture(
+    params=["apsw", *(pytest.param(kind, marks=pytest.mark.server) for kind in ("psycopg", "psycopg async"))]
+)
 def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

@@ -13,6 +13,7 @@ from duly.store.codec import UnreadableDefinition
 from duly.testing import ManualClock
 from tests.acceptance.rules import rule
 from tests.app.conftest import MakeApp, until
+from tests.store_choice import postgres_too
 
 
 def declare(app: Duly, *, cron: str = "0 2 * * *") -> Duly:
@@ -48,6 +49,7 @@ async def test_decorators_declare_schedules_of_the_job_s_key(make_app: MakeApp) 
     assert found["often"].timing == Every("10m")
 
 
+@postgres_too("ten instances at once")
 async def test_ten_instances_that_start_at_once_make_each_schedule_once(make_app: MakeApp) -> None:
     """E10 as well: the first of them sets up the empty database."""
     apps = [declare(make_app(roles=(), name="fleet")) for _ in range(10)]
@@ -336,6 +338,7 @@ async def test_what_the_code_disables_is_paused_until_the_code_enables_it(make_a
         assert (await look(app)).paused_reason == "disabled in the code"
 
 
+@postgres_too("ten instances at once")
 async def test_ten_instances_with_new_code_make_one_revision(make_app: MakeApp) -> None:
     async with make_app(roles=(), name="fleet", schedules=[nightly(), nightly(key="gone")]):
         pass

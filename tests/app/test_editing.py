@@ -19,6 +19,7 @@ from duly.core.instants import to_datetime
 from duly.testing import ManualClock
 from tests.acceptance.rules import rule
 from tests.app.conftest import MakeApp
+from tests.store_choice import postgres_too
 
 FUTURE = datetime(2099, 1, 1, 12, tzinfo=UTC)
 
@@ -98,6 +99,7 @@ async def test_a_stale_revision_changes_nothing(app: Duly) -> None:
     assert (found.payload, found.name, found.revision) == ({"a": 1}, "k", 2)
 
 
+@postgres_too("ten writers at once")
 async def test_of_ten_edits_of_one_revision_one_wins(app: Duly) -> None:
     await app.schedules.create("k", Every("1h"), job="work")
     answers = await asyncio.gather(
@@ -203,6 +205,7 @@ async def test_putting_an_interval_from_its_start_again_does_not_move_it(app: Du
     assert (again.changed, again.next_window_at) == (False, first.next_window_at)
 
 
+@postgres_too("ten writers at once")
 async def test_ten_puts_of_one_key_at_once_make_one_schedule_at_its_first_revision(
     app: Duly, make_app: MakeApp
 ) -> None:
@@ -270,6 +273,7 @@ async def test_only_a_schedule_that_never_fired_is_rescheduled(app: Duly) -> Non
     assert (found.status, found.replaced_by) == ("pending", None)
 
 
+@postgres_too("ten writers at once")
 async def test_of_ten_reschedules_at_once_none_loses_the_key(app: Duly) -> None:
     await app.schedules.create("k", Once(FUTURE), job="work")
     await asyncio.gather(*(app.schedules.reschedule("k", timing=Once(FUTURE + timedelta(days=n))) for n in range(10)))

@@ -18,6 +18,7 @@ from duly.store.values import Beat
 from tests.acceptance.rules import rule
 from tests.app import handlers
 from tests.app.conftest import PATIENCE, QUICK, MakeApp, until
+from tests.store_choice import postgres_too
 
 ONCE = Retry(max_attempts=1)
 AGAIN = Retry(max_attempts=2, delay=0.05, jitter=0)
@@ -363,6 +364,7 @@ async def test_e7_a_stop_without_grace_gives_back_what_runs_in_every_mode(
     assert (found.status, found.attempt) == (RunStatus.PENDING, 0)
 
 
+@postgres_too("the heartbeat has a connection of its own")
 async def test_f09_a_handler_that_blocks_the_loop_for_a_moment_keeps_the_lease(
     make_app: MakeApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,7 @@ from duly.core.errors import SingletonQueueFull, UniqueKeyInUse, ValidationFaile
 from duly.core.policy import Backoff
 from tests.acceptance.rules import rule
 from tests.app.conftest import MakeApp
+from tests.store_choice import postgres_too
 
 
 @rule("G5")
@@ -55,6 +56,7 @@ async def test_a_full_line_refuses_and_stores_nothing(app: Duly) -> None:
 
 
 @rule("G3")
+@postgres_too("many writers at once")
 async def test_a_unique_run_is_answered_or_refused_while_the_first_is_open(app: Duly) -> None:
     """G3."""
     await app.open()

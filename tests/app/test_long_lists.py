@@ -10,6 +10,9 @@ from duly.core.ids import named_run_id, uuid7
 from duly.core.instants import to_datetime
 from duly.store.methods import listing, marking, reading
 from tests.app.conftest import PATIENCE, MakeApp
+from tests.store_choice import postgres_too
+
+pytestmark = postgres_too("the database sorts and filters")
 
 
 @pytest.fixture

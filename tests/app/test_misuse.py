@@ -18,6 +18,7 @@ from duly import Duly, DulyError, Every, Retry
 from duly.core.errors import ConfigurationError, NotFound, ValidationFailed
 from duly.core.instants import to_datetime
 from tests.app.conftest import PATIENCE, MakeApp, until
+from tests.store_choice import postgres_too
 
 
 async def test_a_closed_app_says_how_to_open_it(app: Duly) -> None:
@@ -85,6 +86,7 @@ async def test_a_page_cursor_that_is_none_is_refused_on_every_store(app: Duly) -
             await app.runs.list(cursor="abc")
 
 
+@postgres_too("two starts at once")
 async def test_two_starts_at_once_are_one_start(app: Duly) -> None:
     results = await asyncio.gather(app.start(), app.start(), return_exceptions=True)
     assert sorted(type(result).__name__ for result in results) == ["ConfigurationError", "NoneType"]
@@ -470,6 +472,7 @@ async def test_what_this_app_does_not_know_another_worker_may(make_app: MakeApp)
 
 
 @pytest.mark.parametrize("wrong", [5, None, b"k"])
+@postgres_too("other values cannot be stored")
 async def test_what_is_no_text_is_no_id_and_no_name(make_app: MakeApp, wrong: Any) -> None:
     async with make_app(roles=()) as app:
         webhooks, operations, calendars = app.webhooks, app.operations, app.calendars
@@ -483,6 +486,7 @@ async def test_what_is_no_text_is_no_id_and_no_name(make_app: MakeApp, wrong: An
                 await call(wrong)
 
 
+@postgres_too("other values cannot be stored")
 async def test_what_no_database_could_keep_is_not_looked_for_there(make_app: MakeApp) -> None:
     async with make_app(roles=()) as app:
         await app.schedules.create("k", Every("1h"), job="work")

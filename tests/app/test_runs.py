@@ -10,6 +10,7 @@ from duly import Duly, Retry, RunContext, RunStatus, Snooze, WaitTimeout
 from duly.core.errors import EnqueueFailure, NotFound, OutcomeUnknown, StoreUnavailable, ValidationFailed
 from tests.acceptance.rules import rule
 from tests.app.conftest import MakeApp
+from tests.store_choice import postgres_too
 
 SOME_ID = "01890000-0000-7000-8000-000000000000"
 
@@ -54,12 +55,14 @@ async def test_wait_gives_up_in_time_and_the_run_goes_on(app: Duly) -> None:
     assert (await app.runs.get(run.id)).status in (RunStatus.PENDING, RunStatus.RUNNING)  # type: ignore[union-attr]
 
 
+@postgres_too("a notification on another connection")
 async def test_a_run_of_another_instance_can_be_waited_for(app: Duly, make_app: MakeApp) -> None:
     async with make_app(roles=()) as other:
         run = await other.enqueue("echo", [1])
         assert (await other.runs.wait(run.id, timeout=30)).result == [1]
 
 
+@postgres_too("300 writers at once")
 async def test_many_enqueues_at_once_are_all_stored_and_all_run(app: Duly) -> None:
     runs = await asyncio.gather(*(app.enqueue("echo", number) for number in range(300)))
     assert len({run.id for run in runs}) == 300
@@ -75,6 +78,7 @@ async def test_enqueue_many_answers_in_order(app: Duly) -> None:
 
 
 @rule("S0.25", "A6")
+@postgres_too("two writers at once")
 async def test_a6_the_same_id_twice_is_one_run_and_both_answers_are_it(app: Duly, make_app: MakeApp) -> None:
     async with make_app(roles=()) as other:
         answers = await asyncio.gather(*(a.enqueue("echo", 1, id=SOME_ID) for a in (app, other) * 10))
@@ -127,6 +131,7 @@ async def test_unknown_runs_are_none_for_get_and_not_found_for_the_others(app: D
 
 @rule("S2.50")
 @pytest.mark.parametrize("error", [StoreUnavailable, OutcomeUnknown])
+@postgres_too("a lost connection")
 async def test_a_store_that_loses_the_write_is_an_enqueue_failure_with_the_id_to_try_again(
     app: Duly, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:

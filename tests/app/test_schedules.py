@@ -15,6 +15,7 @@ from duly.runtime.clock import SystemClock
 from duly.testing import ManualClock
 from tests.acceptance.rules import rule
 from tests.app.conftest import PATIENCE, QUICK, MakeApp, until
+from tests.store_choice import postgres_too
 
 FUTURE = datetime(2099, 1, 1, 12, tzinfo=UTC)
 
@@ -107,6 +108,7 @@ async def test_a_key_and_a_client_request_id_are_used_once(app: Duly) -> None:
 
 
 @rule("A6")
+@postgres_too("ten writers at once")
 async def test_g1_ten_creates_of_one_key_at_once_make_one_schedule(app: Duly, make_app: MakeApp) -> None:
     async with make_app(roles=()) as other:
         answers = await asyncio.gather(

@@ -23,6 +23,7 @@ from duly import Duly, Every, Once, RunStatus
 from duly.core.errors import ConfigurationError, KeyInUse, NotFound, ValidationFailed, WaitTimeout
 from tests.app.conftest import PATIENCE, MakeApp
 from tests.counting import at_least
+from tests.store_choice import postgres_too
 
 FUTURE = datetime(2099, 1, 1, 12, tzinfo=UTC)
 
@@ -139,6 +140,7 @@ def test_a_closed_one_opens_again_and_a_with_closes_it(app: Duly) -> None:
     assert app.sync.schedules.get("k") is not None
 
 
+@postgres_too("connections of several threads")
 def test_it_works_beside_an_app_that_runs_in_another_thread(app: Duly) -> None:
     before = app.sync.enqueue("double", {"number": 1})
     with running(app):
@@ -149,6 +151,7 @@ def test_it_works_beside_an_app_that_runs_in_another_thread(app: Duly) -> None:
     assert app.sync.schedules.get("k") is not None, "the app has gone, its twin opens the store for itself"
 
 
+@postgres_too("connections of several threads")
 def test_a_handler_in_a_thread_uses_it(app: Duly) -> None:
     @app.job("parent")
     def parent() -> int:
@@ -160,6 +163,7 @@ def test_a_handler_in_a_thread_uses_it(app: Duly) -> None:
         assert app.sync.runs.wait(run.id, timeout=30).result == 8
 
 
+@postgres_too("connections of several threads")
 def test_many_threads_use_it_at_once(app: Duly) -> None:
     def one(number: int) -> str:
         app.sync.schedules.create(f"k{number}", Once(FUTURE), job="double", payload={"number": number})
@@ -173,6 +177,7 @@ def test_many_threads_use_it_at_once(app: Duly) -> None:
     assert sum(1 for _ in app.sync.schedules.iterate()) == 64
 
 
+@postgres_too("a notification on another connection")
 def test_events_are_followed_without_a_loop(app: Duly) -> None:
     events = app.sync.events.subscribe(after=99)
     assert next(events).reason == "unknown"
@@ -193,6 +198,7 @@ async def test_inside_a_running_loop_it_says_what_to_write_instead(app: Duly) ->
             call()
 
 
+@postgres_too("the caller's transaction")
 def test_it_takes_part_in_the_caller_s_transaction(app: Duly, url: str) -> None:
     app.sync.schedules.list()
     for end, appears in (("ROLLBACK", False), ("COMMIT", True)):
@@ -211,6 +217,7 @@ def test_it_takes_part_in_the_caller_s_transaction(app: Duly, url: str) -> None:
         assert (app.sync.schedules.get("k") is not None, app.sync.runs.get(run.id) is not None) == (appears, appears)
 
 
+@postgres_too("the caller's connection")
 def test_an_async_connection_is_refused(app: Duly, url: str) -> None:
     if url.startswith("sqlite"):
         pytest.skip("apsw has one kind of connections")
@@ -323,16 +330,19 @@ def script(text: str, url: str) -> str:
 
 
 @pytest.mark.processes
+@postgres_too("connections after a fork")
 def test_parent_and_children_of_a_fork_each_open_their_own(url: str) -> None:
     assert script(FORKING, url) == "[0, 0, 0] 81"
 
 
 @pytest.mark.processes
+@postgres_too("connections after a fork")
 def test_a_fork_amid_calls_of_other_threads_loses_nothing_that_was_acknowledged(url: str) -> None:
     assert script(BUSY, url) == "0 7"
 
 
 @pytest.mark.processes
+@postgres_too("connections after a fork")
 def test_a_child_of_a_running_app_uses_a_server_of_its_own_and_is_refused_a_file(url: str) -> None:
     told = script(INHERITED, url)
     assert told == "created" if url.startswith("postgres") else "both sides of a fork" in told

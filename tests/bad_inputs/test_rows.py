@@ -18,6 +18,7 @@ from tests.bad_inputs.asking import API, LEAKS, Answer, Request, Target, request
 from tests.counting import at_least
 from tests.databases import fresh_database
 from tests.serve.serving import Served
+from tests.store_choice import EACH_STORE
 
 ROOT = Path(__file__).parents[2]
 PUBLIC = at_least(rows("bad-inputs-public.jsonl"), 120, "public rows")
@@ -143,7 +144,7 @@ def own_postgres(postgres_url: str) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+@pytest.fixture(scope="module", params=EACH_STORE)
 def target(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
     folder = tmp_path_factory.mktemp("bad")
     url = f"sqlite:///{folder}/x.db" if request.param == "sqlite" else request.getfixturevalue("own_postgres")

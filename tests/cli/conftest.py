@@ -19,6 +19,7 @@ from duly import Duly as Scheduler
 from duly.cli import main
 from tests.client.serving import served
 from tests.databases import ready_file
+from tests.store_choice import EACH_STORE, EACH_STORE_AND_REST
 
 Duly = Callable[..., Result]
 Spawn = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -82,7 +83,7 @@ def execute(url: str, statement: str) -> None:
             postgres.execute(statement.encode())
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=EACH_STORE)
 def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A database of each kind, without duly's tables."""
     if request.param == "sqlite":
@@ -103,7 +104,7 @@ def on_store(store_url: str) -> Duly:
     return run
 
 
-@pytest.fixture(params=["sqlite", "postgres", "server"])
+@pytest.fixture(params=EACH_STORE_AND_REST)
 def anywhere(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Duly]:
     """Run ``duly`` on each store, and on a server: whichever it is, the answers are the same."""
     runner = CliRunner()

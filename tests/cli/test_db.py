@@ -11,6 +11,9 @@ import pytest
 from duly.store.postgres.texts import load_migrations as postgres_migrations
 from duly.store.sqlite.migrating import load_migrations as sqlite_migrations
 from tests.cli.conftest import Duly, execute
+from tests.store_choice import postgres_too
+
+pytestmark = postgres_too("the schema and its upgrades")
 
 
 def test_migrate_sets_up_and_is_safe_to_repeat(on_store: Duly) -> None:

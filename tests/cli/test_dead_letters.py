@@ -15,6 +15,7 @@ from duly import Duly
 from duly.cli import main
 from tests.api.conftest import let_die
 from tests.client.serving import served
+from tests.store_choice import EACH_STORE_AND_REST
 
 UNKNOWN = "01890000-0000-7000-8000-000000000000"
 
@@ -47,7 +48,7 @@ class Place:
             await app.close()
 
 
-@pytest.fixture(params=["sqlite", "postgres", "server"])
+@pytest.fixture(params=EACH_STORE_AND_REST)
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     url = f"sqlite:///{tmp_path / 'dead.db'}"
     with ExitStack() as stack:

@@ -11,6 +11,7 @@ import duly as library
 from duly.store.sqlite.inspecting import inspect
 from tests.cli.conftest import Duly, execute
 from tests.serve.serving import Served
+from tests.store_choice import postgres_too
 
 
 def findings(on_store: Duly) -> dict[tuple[str, str], str]:
@@ -25,6 +26,7 @@ def test_an_absent_database_is_a_warning_and_is_not_made(duly: Duly, tmp_path: P
     assert list(tmp_path.iterdir()) == []
 
 
+@postgres_too("findings about the server")
 def test_a_sound_store_without_instances(on_store: Duly) -> None:
     on_store("db", "migrate")
     found = findings(on_store)
@@ -40,6 +42,7 @@ async def start(url: str, **options: Any) -> library.Duly:
 
 
 @pytest.mark.parametrize("roles", [("scheduler", "worker"), ("scheduler",), ("worker",)])
+@postgres_too("sessions of other connections")
 def test_live_instances_are_named_with_their_roles(on_store: Duly, store_url: str, roles: tuple[str, ...]) -> None:
     async def look() -> dict[tuple[str, str], str]:
         app = await start(store_url, roles=roles, name="shop")

@@ -7,6 +7,7 @@ import pytest
 
 from tests.acceptance.rules import rule
 from tests.cli.conftest import Duly, Spawn
+from tests.store_choice import postgres_too
 
 CREATE = ("schedule", "create", "k", "--every", "1h", "--job", "j", "-q", "-o", "name")
 
@@ -28,6 +29,7 @@ def test_looking_never_makes_a_database(duly: Duly, tmp_path: Path, arguments: l
     assert list(tmp_path.iterdir()) == []
 
 
+@postgres_too("an empty database")
 def test_looking_sets_nothing_up_in_an_empty_postgres(on_store: Duly, store_url: str) -> None:
     assert on_store("schedule", "list").exit_code == 78
     assert "none" in on_store("db", "status").stdout

@@ -18,6 +18,7 @@ from duly.store.protocol import Store
 from duly.testing import ManualClock
 from tests.acceptance.rules import rule
 from tests.contract.suite import TABLES, Trial, Worker
+from tests.store_choice import POSTGRES
 from tests.stores import ModelSubject, Subject, open_subject
 
 pytestmark = pytest.mark.timeout(300)
@@ -26,7 +27,7 @@ SIDE_BY_SIDE = 4
 MANY = 2000
 
 
-@pytest.fixture(params=["sqlite-file", "postgres"])
+@pytest.fixture(params=["sqlite-file", POSTGRES])
 async def access(request: pytest.FixtureRequest, clock: ManualClock) -> AsyncIterator[Subject | ModelSubject]:
     async with open_subject(request.param, clock, request) as subject:
         yield subject

@@ -56,6 +56,7 @@ NOT_RUN = {
     ("CONTRIBUTING.md", "scripts/test tests/core -k cron"): LONG,
     ("CONTRIBUTING.md", "DULY_TEST_WORKERS=0 scripts/test --pdb"): LONG,
     ("CONTRIBUTING.md", "DULY_TEST_WITHOUT=pgbouncer scripts/test"): LONG,
+    ("CONTRIBUTING.md", "scripts/test --every-store tests/api"): LONG,
     ("examples/notifications/README.md", "pip install fastapi 'duly[server]'"): PIP,
 }
 """Every command on a page that no test runs, with the reason; test_not_run.py looks up what it names."""

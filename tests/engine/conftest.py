@@ -1,7 +1,6 @@
 """The laboratory on each store."""
 
 import asyncio
-import inspect
 from collections.abc import AsyncIterator
 
 import pytest
@@ -11,29 +10,7 @@ from duly.store.sql import SqlStore
 from duly.store.sqlite import SqliteDriver
 from duly.testing import ManualClock
 from tests.engine.lab import Lab
-
-STORES = ("sqlite", "postgres")
-OF_THE_ENGINE = frozenset(
-    f"tests.engine.test_{name}" for name in "auditor cancel deadlines janitor jumps queues ramp suspects worker".split()
-)
-"""What these modules tell of is decided in the engine, over hours and days of a manual clock; that every store answers
-it alike is the contract's to show. The first test of each is on PostgreSQL too. Modules about leases, leaders, lost
-answers and ends are on both in full: there the threads of a real driver matter."""
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Choose the stores of a test that has not chosen them itself."""
-    name = metafunc.module.__name__
-    if "lab" not in metafunc.fixturenames or name not in OF_THE_ENGINE:
-        return
-    in_laboratory = (each for each, found in vars(metafunc.module).items() if _is_in_laboratory(each, found))
-    if metafunc.function.__name__ != next(in_laboratory, None):
-        metafunc.definition.add_marker(pytest.mark.parametrize("lab", ["sqlite"], indirect=True))
-
-
-def _is_in_laboratory(name: str, found: object) -> bool:
-    return name.startswith("test_") and inspect.isfunction(found) and "lab" in inspect.signature(found).parameters
+from tests.store_choice import EACH_STORE
 
 
 @pytest.fixture
@@ -41,7 +18,7 @@ def clock() -> ManualClock:
     return ManualClock()
 
 
-@pytest.fixture(params=STORES)
+@pytest.fixture(params=EACH_STORE)
 async def lab(request: pytest.FixtureRequest, clock: ManualClock) -> AsyncIterator[Lab]:
     """A laboratory; what it started is stopped at the end, and no task may be left."""
     if request.param == "sqlite":

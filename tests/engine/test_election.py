@@ -6,6 +6,9 @@ from duly.engine.instance import Instance
 from duly.store.values import Term
 from tests.acceptance.rules import rule
 from tests.engine.lab import Lab, Recorder
+from tests.store_choice import postgres_too
+
+pytestmark = postgres_too("several instances compete")
 
 ELECTION = Settings(lease=15, heartbeat=5, poll=1, concurrency=10, election="database")
 

@@ -15,6 +15,9 @@ from duly.engine.registry import Registry
 from duly.store.values import Beat, Held, Settlement
 from tests.acceptance.rules import rule
 from tests.engine.lab import Lab, Recorder
+from tests.store_choice import postgres_too
+
+pytestmark = postgres_too("several instances compete")
 
 
 @rule("S0d.65", "E3")

@@ -16,6 +16,9 @@ from duly.engine.redis_ballot import RedisBallot
 from tests.acceptance.rules import rule
 from tests.engine.lab import Lab, Recorder
 from tests.servers import ServerAbsent, redis_server
+from tests.store_choice import postgres_too
+
+pytestmark = postgres_too("several instances compete")
 
 ELECTION = Settings(lease=15, heartbeat=5, poll=1, election="redis", election_url="redis://localhost/0")
 IN_REDIS = replace(ELECTION, lease=600)

@@ -12,6 +12,9 @@ from duly.core.run import Failed, Reason, RunStatus
 from tests.acceptance.rules import rule
 from tests.contract.suite.trial import Trial
 from tests.engine.lab import Lab
+from tests.store_choice import postgres_too
+
+pytestmark = postgres_too("answers of the store that are lost")
 
 
 @rule("S3.4", "F2")

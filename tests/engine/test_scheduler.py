@@ -26,6 +26,9 @@ from duly.store.values import Fired, Tried
 from duly.testing import ManualClock
 from tests.acceptance.rules import rule
 from tests.engine.lab import Lab, Recorder
+from tests.store_choice import postgres_too
+
+pytestmark = postgres_too("several instances compete")
 
 MINUTE = timedelta(minutes=1)
 

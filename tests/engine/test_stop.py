@@ -8,6 +8,9 @@ from duly.core.run import Claim, RunStatus
 from duly.engine.attempt import Stop
 from tests.acceptance.rules import rule
 from tests.engine.lab import Lab
+from tests.store_choice import postgres_too
+
+pytestmark = postgres_too("connections at the end")
 
 
 @rule("S0d.66", "E7")

@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from tests.databases import fresh_database
+from tests.store_choice import EACH_STORE
 
 SHOP = Path(__file__).parents[2] / "examples" / "django_shop"
 
@@ -103,7 +104,7 @@ class Shop:
         return scheduler().sync
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=EACH_STORE)
 def shop(request: pytest.FixtureRequest, tmp_path: Path, django: Any) -> Iterator[Shop]:
     """A shop whose tables are there, and empty."""
     from django.test import override_settings

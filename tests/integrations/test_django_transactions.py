@@ -9,6 +9,7 @@ import duly
 from duly import Every
 from tests.acceptance.rules import rule
 from tests.integrations.conftest import Shop
+from tests.store_choice import POSTGRES
 
 
 class Refused(Exception): ...
@@ -72,7 +73,7 @@ def test_without_a_transaction_it_is_done_at_once(shop: Shop) -> None:
     assert stored(shop) == (1, [order], [f"order-{order}"])
 
 
-@pytest.mark.parametrize("shop", ["postgres"], indirect=True)
+@pytest.mark.parametrize("shop", [POSTGRES], indirect=True)
 def test_every_edit_can_be_made_on_django_s_own_connection(shop: Shop) -> None:
     """Django's connection reads JSON and times by its own rules, which must not be ours."""
     from django.db import transaction
@@ -98,7 +99,7 @@ def test_every_edit_can_be_made_on_django_s_own_connection(shop: Shop) -> None:
     assert stored(shop) == (0, [3, 4, 5], ["k"])
 
 
-@pytest.mark.parametrize("shop", ["postgres"], indirect=True)
+@pytest.mark.parametrize("shop", [POSTGRES], indirect=True)
 def test_a_refusal_inside_a_transaction_leaves_the_rest_of_it_whole(shop: Shop) -> None:
     from django.db import transaction
 

@@ -7,6 +7,7 @@ import pytest
 
 from tests.places import a_place
 from tests.processes.fleet import Fleet
+from tests.store_choice import EACH_STORE
 from tests.warm import Warm
 
 
@@ -29,7 +30,7 @@ def warm() -> Iterator[Warm]:
     warm.close()
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=EACH_STORE)
 def fleet(request: pytest.FixtureRequest, tmp_path: Path, own_place: None, warm: Warm) -> Iterator[Fleet]:
     url = request.getfixturevalue("sqlite_url" if request.param == "sqlite" else "fresh_postgres")
     fleet = Fleet(url, tmp_path, warm)

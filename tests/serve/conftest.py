@@ -7,6 +7,7 @@ import pytest
 
 from tests.places import a_place
 from tests.serve.serving import Served
+from tests.store_choice import EACH_STORE
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ def serve(tmp_path: Path, own_place: None) -> Iterator[Callable[..., Served]]:
         served.close()
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=EACH_STORE)
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'shared.db'}"

@@ -19,6 +19,7 @@ from duly.testing import ManualClock
 from tests.acceptance.rules import rule
 from tests.contract.suite import Trial
 from tests.contract.suite.trial import Worker
+from tests.store_choice import EACH_STORE
 from tests.stores import Subject, memory_subject, pooled_database, postgres_subject, system_database
 
 __all__ = ["pooled_database", "system_database"]
@@ -59,7 +60,7 @@ def clock() -> ManualClock:
     return ManualClock(START)
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=EACH_STORE)
 async def place(request: pytest.FixtureRequest, clock: ManualClock) -> AsyncIterator[Place]:
     """Every minute: windows 0 to 3 fired, 4 to 6 came while paused, 7 and 8 were missed, 9 to 11 fired; 11 is open."""
     made = (

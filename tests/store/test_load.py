@@ -11,12 +11,13 @@ from duly.store.sql import SqlStore
 from duly.testing import ManualClock
 from tests.contract.suite import Trial
 from tests.contract.suite.trial import JOB
+from tests.store_choice import EACH_STORE
 from tests.stores import memory_subject, pooled_database, postgres_subject, system_database
 
 __all__ = ["pooled_database", "system_database"]
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=EACH_STORE)
 async def trial(request: pytest.FixtureRequest) -> AsyncIterator[Trial]:
     clock = ManualClock()
     made = (

@@ -18,6 +18,7 @@ from duly.store.resealing import PLACES
 from duly.store.sealing import READ, WRITTEN, Ring
 from tests.app.conftest import PATIENCE
 from tests.store.sealing import KEY_A, KEY_B, OTHER_A, answered_columns, change, everything_in, statements
+from tests.store_choice import EACH_STORE
 
 SEALED_COLUMNS = {name for place in PLACES.values() for name in place.sealed}
 OF_OTHERS = {
@@ -27,7 +28,7 @@ OF_OTHERS = {
 """Statements about tables in which nothing is sealed, and whose columns have the same names."""
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=EACH_STORE)
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:////{str(tmp_path / 'duly.db').lstrip('/')}"

@@ -19,8 +19,11 @@ from duly.testing import ManualClock
 from tests.acceptance.rules import rule
 from tests.engine.lab import Lab
 from tests.servers import Server
+from tests.store_choice import postgres_too
 from tests.targets.conftest import Outside
 from tests.targets.redis_place import RedisPlace
+
+pytestmark = postgres_too("several instances compete")
 
 PATIENT = Settings(lease=7200, heartbeat=2400, poll=30, concurrency=100)
 DAYS = Settings(lease=800_000, heartbeat=200_000, poll=7200)

@@ -11,8 +11,9 @@ import pytest
 from duly.app.stores import own_transaction
 from tests.acceptance.rules import rule
 from tests.processes.conftest import own_place
+from tests.store_choice import postgres_too
 
-pytestmark = pytest.mark.processes
+pytestmark = [postgres_too("processes that are killed in a transaction"), pytest.mark.processes]
 
 __all__ = ["own_place"]
 PROGRAM = Path(__file__).with_name("crashing.py")

@@ -10,6 +10,7 @@ import pytest
 from duly import Duly, RunStatus, Settings, WorkflowContext
 from duly.core.steps import Journal
 from tests.app.conftest import MakeApp, until
+from tests.store_choice import postgres_too
 from tests.workflow.conftest import QUICK
 from tests.workflow.test_workflows import all_suspended, ended, suspended
 
@@ -51,6 +52,7 @@ async def taken(app: Duly, run_id: str, ends: int) -> bool:
     return sum(step.seq is not None for step in await app.workflows.steps(run_id)) >= ends
 
 
+@postgres_too("two instances on one store")
 async def test_one_that_another_process_had_meanwhile_is_replayed(make_app: MakeApp) -> None:
     here: list[str] = []
     there: list[str] = []

@@ -8,7 +8,10 @@ import pytest
 
 from duly import Duly, Retry, RunStatus, WorkflowContext
 from duly.app.stores import own_transaction
+from tests.store_choice import postgres_too
 from tests.workflow.test_workflows import ended
+
+pytestmark = postgres_too("the caller's transaction")
 
 
 class Wire:
