@@ -43,6 +43,7 @@ TAKEN = {
     ("deployment.md", "sh"): TYPED,
     ("dst.md", "python"): "tests/docs/test_pages.py",
     ("howto.md", "python"): "tests/docs/test_pages.py",
+    ("index.md", "python"): "tests/docs/test_pages.py",
     ("integrations.md", "console"): PROJECTS,
     ("integrations.md", "python"): "tests/docs/test_integrations_page.py",
     ("metrics.md", "yaml"): HERE,
