@@ -179,7 +179,7 @@ async def test_a_running_app_obeys_a_calendar_and_its_change_from_the_next_windo
 
         async def over() -> bool:
             found = await app.schedules.get(once.id)
-            return found is not None and found.status == "completed"
+            return found is not None and found.status == "failed"
 
         await until(skipped)
         await until(over)

@@ -163,7 +163,8 @@ RUNS: list[tuple[str, dict[str, Any], str]] = [
     ("queue half a character", {"queue": "\udcff"}, "queue"),
     ("priority a text", {"priority": "high"}, "priority"),
     ("priority too high", {"priority": 99_999}, "priority"),
-    ("id no id", {"id": "order-42"}, "id"),
+    ("empty id", {"id": ""}, "id"),
+    ("id of a window", {"id": "sched:k:1767571200000"}, "id"),
     ("tenant with NUL", {"tenant": "\x00"}, "tenant"),
 ]
 
@@ -292,7 +293,7 @@ async def test_bad_questions_are_refused_too(make_app: MakeApp) -> None:
         with pytest.raises(Invalid):
             await app.schedules.trigger("k", math.nan)
         with pytest.raises(Invalid):
-            await app.schedules.trigger("k", id="not an id")
+            await app.schedules.trigger("k", id="evt:not:yours")
         found = await app.schedules.get("k")
         assert found is not None
         assert (found.enabled, found.revision) == (True, 1)

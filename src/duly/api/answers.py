@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 import msgspec
+from msgspec import UnsetType
 
 from duly.config import Settings
 from duly.core.calendar import Calendar
@@ -27,6 +28,7 @@ from .shapes import (
     QueueAnswer,
     RunAnswer,
     ScheduleAnswer,
+    StartedRunAnswer,
     TimingAnswer,
     UpcomingAnswer,
 )
@@ -148,6 +150,11 @@ def queue_answer(queue: Queue) -> QueueAnswer:
         "waiting": queue.waiting,
         "scheduled": queue.scheduled,
     }
+
+
+def started_answer(run: Run, given_id: str | UnsetType | None) -> StartedRunAnswer:
+    """A run as the request that asked for it sees it: with the id that the caller chose."""
+    return {**run_answer(run), "givenId": given_id or None}
 
 
 def run_answer(run: Run, *, whole: bool = True) -> RunAnswer:

@@ -31,6 +31,7 @@ def told(description: str, **schema: Any) -> Meta:
 Line = Annotated[str, Meta(max_length=200, pattern=_ONE_LINE)]
 Word = Annotated[str, Meta(min_length=1, max_length=100, pattern=_ONE_LINE)]
 RunKey = Annotated[str, Meta(min_length=1, max_length=200, pattern=_ONE_LINE)]
+OWN_ID = "An id of your own. A repeat with the same id returns the run that exists."
 Id = Annotated[str, Meta(max_length=128, pattern=_ONE_LINE)]
 Hour = Annotated[int, Meta(ge=0, le=23)]
 Minute = Annotated[int, Meta(ge=0, le=59)]
@@ -294,12 +295,14 @@ class TriggerBody(Base):
 
     payload: Annotated[Any, told("Any JSON value; the schedule's own if absent.")] = UNSET
     force: bool = False
+    id: Annotated[RunKey | UnsetType | None, told(OWN_ID)] = UNSET
 
 
 class RunBody(Base):
     """One run of a job, now or at ``runAt``."""
 
     job_type: Annotated[Word, told("The name of a job.", examples=["send-reminder"])]
+    id: Annotated[RunKey | UnsetType | None, told(OWN_ID)] = UNSET
     payload: Annotated[Any, told("Any JSON value, up to 256 KiB; `{}` if absent.")] = UNSET
     run_at: Annotated[Instant | UnsetType | None, told("An instant with an offset; now if absent.")] = UNSET
     queue: Annotated[str, Meta(min_length=1, max_length=200, pattern=_ONE_LINE)] | UnsetType | None = UNSET

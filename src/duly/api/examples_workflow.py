@@ -89,7 +89,7 @@ def answers(run: Mapping[str, Any]) -> Mapping[str, Any]:
         "withinMs": None,
     }
     return {
-        "startWorkflow": begun,
+        "startWorkflow": {**begun, "givenId": "order-7"},
         "signalRun": begun,
         "listSteps": {"items": [step, sleep], "nextCursor": None, "bytes": 17, "warning": LONG},
         "updateRun": {"accepted": False, "reason": "the amount is below 1"},

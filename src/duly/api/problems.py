@@ -118,7 +118,10 @@ CODES: Mapping[str, tuple[Kind, str]] = {
     "STORE_UNAVAILABLE": (UNAVAILABLE, "The store could not be reached; nothing was done."),
     "OUTCOME_UNKNOWN": (UNAVAILABLE, "The store did not answer; it may have been done."),
     "STORE_ERROR": (UNAVAILABLE, "The store did not answer as hoped."),
-    "SCHEDULE_ENQUEUE_FAILURE": (UNAVAILABLE, "The run may not have been stored; `id` finds it if it was."),
+    "SCHEDULE_ENQUEUE_FAILURE": (
+        UNAVAILABLE,
+        "The run may not have been stored. A repeat with `id` in its body is safe.",
+    ),
 }
 """Every code that the API answers: the problem it is, and what it says."""
 

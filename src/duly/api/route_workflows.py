@@ -10,7 +10,7 @@ from .http import Call
 from .operations import workflows
 from .replies import Reply
 from .route import Route
-from .shapes import RunAnswer
+from .shapes import RunAnswer, StartedRunAnswer
 from .shapes_workflow import EndedAnswer, EventHandlerPage, PublishedAnswer, StepPage, UpdateAnswer, ValueAnswer
 
 
@@ -68,7 +68,7 @@ WORKFLOWS: tuple[Route, ...] = (
         scope=Scope.TRIGGER,
         body=StartBody,
         body_needed=False,
-        answer=RunAnswer,
+        answer=StartedRunAnswer,
         status=202,
         codes=("WORKFLOW_UNKNOWN", "SCHEDULE_ENQUEUE_FAILURE", "SINGLETON_QUEUE_FULL"),
     ),

@@ -48,6 +48,7 @@ from .shapes import (
     RunPage,
     ScheduleAnswer,
     SchedulePage,
+    StartedRunAnswer,
     UpcomingPage,
     WholeRunAnswer,
 )
@@ -292,7 +293,7 @@ _ROUTES: tuple[Route, ...] = (
         scope=Scope.TRIGGER,
         body=TriggerBody,
         body_needed=False,
-        answer=RunAnswer,
+        answer=StartedRunAnswer,
         status=202,
         if_match=True,
         codes=("SCHEDULE_RUN_ACTIVE", "CONFLICT", "SCHEDULE_ENQUEUE_FAILURE"),
@@ -325,7 +326,7 @@ _ROUTES: tuple[Route, ...] = (
         run=_create_run,
         scope=Scope.TRIGGER,
         body=RunBody,
-        answer=RunAnswer,
+        answer=StartedRunAnswer,
         status=202,
         codes=(
             "SCHEDULE_RETRY_POLICY_INVALID",

@@ -206,6 +206,12 @@ class RunAnswer(TypedDict):
     payload: NotRequired[Any]
 
 
+class StartedRunAnswer(RunAnswer):
+    """An execution as the request that asked for it sees it."""
+
+    givenId: Annotated[str | None, Meta(description="the id that you chose; null if you chose none")]
+
+
 class WholeRunAnswer(RunAnswer):
     """An execution with its attempts."""
 

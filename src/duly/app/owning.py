@@ -11,10 +11,12 @@ from typing import Any
 
 from duly.config import Settings
 from duly.core.credential import Whose
-from duly.core.errors import Forbidden, QuotaExceeded
+from duly.core.errors import Forbidden, QuotaExceeded, ValidationFailed
+from duly.core.ids import RESERVED_PREFIXES, chosen_run_id, is_name
 from duly.core.instants import to_datetime
 from duly.core.quota import NO_QUOTAS, Allowance, Quotas
 from duly.core.timing import Cron, Every, Timing
+from duly.core.timing.refusal import shortened
 from duly.runtime.clock import Clock
 
 from .filtering import check_filters
@@ -54,7 +56,28 @@ class Owning:
 
     def space(self, tenant: str) -> str:
         """Where names of their own choice mean what they mean."""
-        return tenant if self.whose is None else f"{tenant}\n{self.whose.owner}"
+        return tenant if self.whose is None else f"{self.whose.tenant}\n{self.whose.owner}"
+
+    def run_id(self, id: str, tenant: str = "") -> str:
+        """Return the run id for an id that a caller chose; raise if it is not valid, or names a window or an event."""
+        if not isinstance(id, str) or not is_name(id):
+            raise ValidationFailed(
+                f"id is {shortened(id)}; expected 1 to 200 printable characters",
+                field="id",
+                path="id",
+                got=id,
+                expected="1 to 200 printable characters",
+            )
+        if id.startswith(RESERVED_PREFIXES):
+            raise ValidationFailed(
+                f"id is {shortened(id)}; names that begin with 'sched:' or 'evt:' belong to windows and events; choose"
+                " another id",
+                field="id",
+                path="id",
+                got=id,
+                expected="a name that does not begin with 'sched:' or 'evt:'",
+            )
+        return chosen_run_id(self.space(tenant), id, raw=self.whose is None)
 
     @property
     def owner(self) -> str | None:

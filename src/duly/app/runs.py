@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Unpack
 
 from duly.config import Settings
-from duly.core.errors import EnqueueFailure, StoreError, WaitTimeout
+from duly.core.errors import Conflict, EnqueueFailure, StoreError, WaitTimeout
 from duly.core.ids import check_ref, is_id, is_name, named_run_id, parse_window_key, window_run_id
 from duly.core.instants import to_ms
 from duly.core.marks import Wanted, wanted_attributes, wanted_tags
@@ -28,7 +28,6 @@ from duly.store.values import NewRequest, Page, RunFilter
 
 from .calling import check_runnable, read_call
 from .checking import (
-    check_id,
     check_limit,
     check_list,
     check_patience,
@@ -90,7 +89,15 @@ class Runs(DeadLetters):
         check_words("enqueue", options, RunOptions.__optional_keys__)
         request = self.request(job, payload, **options)
         with asking(self._tracing, "enqueue", {"run_id": request.id, "job": request.job}) as trace:
-            return await self._submit(_traced(request, trace), connection=connection)
+            run = await self._submit(_traced(request, trace), connection=connection)
+        if run.job != request.job and run.id == request.id:
+            raise Conflict(
+                f"id {request.given_id!r} is that of a run of {run.job!r}, not of {request.job!r}; choose another id",
+                path="id",
+                got=request.given_id,
+                run_id=run.id,
+            )
+        return run
 
     async def _submit(self, request: NewRequest, *, connection: Any = None) -> Run:
         """Store a request that was checked."""
@@ -256,6 +263,7 @@ class Runs(DeadLetters):
         on_conflict: str | None = None,
     ) -> NewRequest:
         """Check the arguments of ``enqueue``; the answer is ready to be stored."""
+        tenant = self._owning.tenant(check_text(tenant, "tenant", 128) or "")
         name, payload = read_call(job, payload, self._registry)
         handler = self._registry.get(check_job_name(name))
         check_runnable(name, self._registry)
@@ -276,8 +284,10 @@ class Runs(DeadLetters):
         else:
             timeout_ms = timeout_in_ms(timeout)
         due_at = None if run_at is None else to_ms(run_at, "run_at")
+        given_id = self._chance.id(self._clock, due_at) if id is None else id  # lists are in this order
         return NewRequest(
-            id=self._chance.id(self._clock, due_at) if id is None else check_id(id),  # lists are in this order
+            id=given_id if id is None and self._owning.whose is None else self._owning.run_id(given_id, tenant),
+            given_id=given_id,
             job=name,
             payload=text,
             queue=check_queue(queue),
@@ -285,7 +295,7 @@ class Runs(DeadLetters):
             run_at=due_at,
             priority=check_priority(priority),
             timeout_ms=timeout_ms,
-            tenant=self._owning.tenant(check_text(tenant, "tenant", 128) or ""),
+            tenant=tenant,
             fairness_key=check_text(fairness_key, "fairness_key", 200),
             owner=self._owning.owner,
             singleton=read_singleton(singleton, max_running=max_running, max_queued=max_queued, run_at=run_at),
@@ -308,12 +318,18 @@ class Runs(DeadLetters):
     async def _resolve(self, ref: str) -> str | None:
         check_ref(ref, "a run")
         if is_id(ref):
-            return ref
+            return await self._resolve_id(ref)
         named = parse_window_key(ref)
         if named is None:
             return named_run_id(self._owning.space(""), ref) if is_name(ref) else None
         schedule = await self._store.get_schedule(named[0])
         return None if schedule is None else window_run_id(schedule.id, named[1])
+
+    async def _resolve_id(self, id: str) -> str:
+        """Return the run id that is meant: the id itself, or for an owner the run that they chose it for."""
+        if self._owning.whose is None or await self._store.get_run(id) is not None:
+            return id
+        return self._owning.run_id(id)
 
 
 def _traced(request: NewRequest, trace: str | None) -> NewRequest:
@@ -321,7 +337,7 @@ def _traced(request: NewRequest, trace: str | None) -> NewRequest:
 
 
 def _not_stored(requests: Sequence[NewRequest], error: StoreError) -> EnqueueFailure:
-    ids = [request.id for request in requests]
+    ids = [request.given_id or request.id for request in requests]
     return EnqueueFailure(
         f"{len(ids)} run(s) may not have been stored: {error}; trying again with the same id, {ids[0]!r}, is safe",
         id=ids[0],

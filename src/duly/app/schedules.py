@@ -34,7 +34,7 @@ from .auditing import Auditing
 from .backfilling import Backfilling
 from .building import Builder
 from .bulk import Bulk
-from .checking import check_cursor, check_id, check_limit, check_list, check_text, check_truth, check_words, not_found
+from .checking import check_cursor, check_limit, check_list, check_text, check_truth, check_words, not_found
 from .editing import Merge, Replacement
 from .filtering import naming, schedule_filter
 from .looking import Looking
@@ -329,7 +329,8 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
             if text is not None:
                 self._builder.check_payload(schedule.definition.target, text)
 
-        run_id = self._chance.id(self._clock) if id is None else check_id(id)
+        given_id = self._chance.id(self._clock) if id is None else id
+        run_id = self._owning.run_id(given_id)
         try:
             triggered = await self._store.trigger(
                 ref,
@@ -342,7 +343,7 @@ class Schedules(Applying, Auditing, Backfilling, Bulk, Looking, Overview, Purgin
             )
         except StoreError as error:
             raise EnqueueFailure(
-                f"run {run_id} may not have been stored: {error}; trying again with the same id is safe", id=run_id
+                f"run {given_id} may not have been stored: {error}; trying again with the same id is safe", id=given_id
             ) from error
         if triggered is None:
             raise not_found("schedule", ref)

@@ -11,7 +11,7 @@ import msgspec
 from duly.config import Settings
 from duly.core.errors import Conflict, NotFound, ValidationFailed, WorkflowUnknown
 from duly.core.hooks import SECRET, read_hook_token
-from duly.core.ids import is_id, is_name, named_run_id
+from duly.core.ids import is_id, is_name
 from duly.core.marks import Marks, Value, make_marks, read_marks
 from duly.core.on_event import KEPT_MS, EventHandler, Published
 from duly.core.run import Run
@@ -98,8 +98,10 @@ class WorkflowRuns:
         known = await self._check(name, version)
         if known is not None:
             known.read_input(input)
+        given_id = self._runs._new_id() if id is None else id
         return NewRequest(
-            id=self._id(id, tenant),
+            id=owning.run_id(given_id, tenant),
+            given_id=given_id,
             job=handler_name(name, version),
             payload=encode_payload(input, self._settings.payload_limit),
             queue=queue,
@@ -308,13 +310,6 @@ class WorkflowRuns:
             got=name if version is None else version,
             expected="a registered workflow",
         )
-
-    def _id(self, id: str | None, tenant: str) -> str:
-        if id is None:
-            return self._runs._new_id()
-        if not isinstance(id, str) or not is_name(id):
-            raise ValidationFailed(f"id is {id!r}; expected 1 to 200 printable characters", field="id", got=id)
-        return id if is_id(id) else named_run_id(self._runs._owning.space(tenant), id)
 
     async def _resolve(self, ref: str) -> str:
         run_id = await self._runs._resolve(ref)

@@ -134,9 +134,18 @@ class Schedules(BulkSchedules[R]):
         path = path_of("schedules", ref, "reschedule")
         return self._send(post(path, timing_body(timing), if_revision=if_revision))
 
-    def trigger(self, ref: str, payload: Any = UNSET, *, force: bool = False, if_revision: int | None = None) -> R:
-        """Make a run now, without moving the schedule."""
-        body = {"force": force} if payload is UNSET else {"force": force, "payload": payload}
+    def trigger(
+        self,
+        ref: str,
+        payload: Any = UNSET,
+        *,
+        force: bool = False,
+        if_revision: int | None = None,
+        id: str | None = None,
+    ) -> R:
+        """Make a run now, without moving the schedule. A repeat with the same ``id`` returns the run that exists."""
+        given = {"force": force, "payload": payload, "id": UNSET if id is None else id}
+        body = {name: value for name, value in given.items() if value is not UNSET}
         return self._send(post(path_of("schedules", ref, "trigger"), body, if_revision=if_revision))
 
     def cancel(self, ref: str, *, if_revision: int | None = None) -> R:

@@ -53,6 +53,7 @@ class ScheduleChanges(ScheduleOptions, total=False):
 class RunOptions(TypedDict, total=False):
     """How a run that is asked for is to be run, as in ``app.enqueue``."""
 
+    id: str | None
     run_at: datetime | str | None
     queue: str
     priority: int

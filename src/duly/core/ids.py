@@ -90,6 +90,25 @@ def named_run_id(tenant: str, name: str) -> str:
     return f"{digits[:8]}-{digits[8:12]}-8{digits[13:16]}-{_VARIANT[digits[16]]}{digits[17:20]}-{digits[20:]}"
 
 
+RESERVED_PREFIXES = ("sched:", "evt:")
+"""Names that begin so are those of windows and of what events start; no caller chooses one."""
+
+
+def chosen_run_id(space: str, id: str, *, raw: bool) -> str:
+    """Return the run id for the id that a caller chose: the same each time, and their own.
+
+    A UUID is taken as it is where ``raw`` is allowed. Otherwise it is hashed into the caller's space, since the ids of
+    windows are public functions that a stranger could claim first; one that tells an instant goes on telling it.
+    """
+    if not is_id(id):
+        return named_run_id(space, id)
+    if raw:
+        return id
+    if not is_uuid7(id):
+        return named_run_id(space, id)
+    return uuid7(int(id.replace("-", "")[:12], 16), blake2b(f"{space}\n{id}".encode(), digest_size=10).digest())
+
+
 def asked_id(tenant: str, asked: str, key: str, at: int) -> str:
     """Name what a request makes that came, at an instant, with a key of the client's own: asked again, it is the same.
 

@@ -59,6 +59,8 @@ class NewRequest:
     """Tags and attributes that it is found by, as ``core.marks`` writes them."""
     trace: str | None = None
     left_to_job: int = 0
+    given_id: str | None = None
+    """The id as the caller gave it, for a repeat; not stored. None where it is ``id``."""
 
     @property
     def realm(self) -> tuple[str, str]:

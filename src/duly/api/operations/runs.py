@@ -8,14 +8,14 @@ from typing import Any
 from msgspec import UNSET
 
 from duly.api import queries
-from duly.api.answers import attempt_answer, run_answer
+from duly.api.answers import attempt_answer, run_answer, started_answer
 from duly.api.arguments import instant
 from duly.api.bodies import RunBody
 from duly.api.bodies_workflow import CancelRunBody
 from duly.api.findings import Findings, telling
 from duly.api.queries import read_query
 from duly.api.reading import read
-from duly.api.shapes import RunAnswer, RunPage, WholeRunAnswer
+from duly.api.shapes import RunAnswer, RunPage, StartedRunAnswer, WholeRunAnswer
 from duly.app import Duly
 from duly.app.waiting import waits_for
 from duly.core.errors import NotFound
@@ -32,7 +32,7 @@ _OPTIONS = (
 )  # fmt: skip
 
 
-async def create_run(app: Duly, body: object, *, id: str | None = None) -> RunAnswer:
+async def create_run(app: Duly, body: object, *, id: str | None = None) -> StartedRunAnswer:
     """Ask for one run of a job, now or later; it is stored when this answers."""
     given = read(RunBody, body)
     options: dict[str, Any] = {name: value for name in _OPTIONS if (value := getattr(given, name)) not in (None, UNSET)}
@@ -40,8 +40,9 @@ async def create_run(app: Duly, body: object, *, id: str | None = None) -> RunAn
     with findings.at("/runAt"):
         options["run_at"] = instant(given.run_at, "run_at")
     findings.check()
-    with telling(payload="/payload"):
-        return run_answer(await app.enqueue(given.job_type, given.payload, id=id, **options))
+    with telling(payload="/payload", id="/id"):
+        run = await app.enqueue(given.job_type, given.payload, id=given.id or id, **options)
+    return started_answer(run, given.id)
 
 
 async def get_run(app: Duly, ref: str) -> WholeRunAnswer:

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import UNSET
 
 from duly.api import queries
-from duly.api.answers import preview_answer, run_answer, schedule_answer, upcoming_answer
+from duly.api.answers import preview_answer, run_answer, schedule_answer, started_answer, upcoming_answer
 from duly.api.arguments import create_arguments, instant, jitter_of, new_timing, other_timing, update_changes
 from duly.api.bodies import (
     NoBody,
@@ -24,7 +24,7 @@ from duly.api.bodies import (
 from duly.api.findings import Findings, telling
 from duly.api.queries import read_query
 from duly.api.reading import read
-from duly.api.shapes import PreviewAnswer, RunAnswer, RunPage, ScheduleAnswer, SchedulePage, UpcomingPage
+from duly.api.shapes import PreviewAnswer, RunPage, ScheduleAnswer, SchedulePage, StartedRunAnswer, UpcomingPage
 from duly.app import Duly
 from duly.core.errors import KeyInUse, NotFound, RevisionStale
 from duly.core.ids import KEY_EXPECTED, check_key, is_id, is_key, window_run_id
@@ -204,15 +204,16 @@ async def reschedule_schedule(
 
 async def trigger_schedule(
     app: Duly, ref: str, body: object = None, if_revision: int | None = None, *, id: str | None = None
-) -> RunAnswer:
+) -> StartedRunAnswer:
     """Make a run now, without moving the schedule."""
     given = read(TriggerBody, {} if body is None else body)
     if not is_ref(ref):
         raise unknown(ref)
-    with telling(payload="/payload"):
-        return run_answer(
-            await app.schedules.trigger(ref, given.payload, force=given.force, if_revision=if_revision, id=id)
+    with telling(payload="/payload", id="/id"):
+        run = await app.schedules.trigger(
+            ref, given.payload, force=given.force, if_revision=if_revision, id=given.id or id
         )
+    return started_answer(run, given.id)
 
 
 async def list_executions(app: Duly, ref: str, query: Mapping[str, str]) -> RunPage:

@@ -6,12 +6,12 @@ from typing import Any
 
 from msgspec import UNSET
 
-from duly.api.answers import run_answer
+from duly.api.answers import run_answer, started_answer
 from duly.api.answers_workflow import event_handler_answer, published_answer, step_answer
 from duly.api.bodies_workflow import PublishBody, ResultBody, SignalBody, StartBody, TaskFailBody
 from duly.api.findings import telling
 from duly.api.reading import read
-from duly.api.shapes import RunAnswer
+from duly.api.shapes import RunAnswer, StartedRunAnswer
 from duly.api.shapes_workflow import EndedAnswer, EventHandlerPage, PublishedAnswer, StepPage, UpdateAnswer, ValueAnswer
 from duly.app import Duly
 
@@ -24,13 +24,14 @@ _PLACES = {
 _OPTIONS = ("version", "tags", "attributes", "singleton", "max_running", "max_queued")
 
 
-async def start(app: Duly, name: str, body: object, *, id: str | None = None) -> RunAnswer:
+async def start(app: Duly, name: str, body: object, *, id: str | None = None) -> StartedRunAnswer:
     """Ask for a run of a workflow; with an ``id`` of the caller's own, once."""
     given = read(StartBody, {} if body is None else body)
     input = None if given.input is UNSET else given.input
     options: dict[str, Any] = {word: value for word in _OPTIONS if (value := getattr(given, word)) not in (None, UNSET)}
     with telling(input="/input", payload="/input", **_PLACES):
-        return run_answer(await app.workflows.start(name, input, id=given.id or id, **options))
+        run = await app.workflows.start(name, input, id=given.id or id, **options)
+    return started_answer(run, given.id)
 
 
 async def list_steps(app: Duly, ref: str) -> StepPage:
