@@ -3,7 +3,10 @@
     DULY_DATABASE_URL=sqlite:///shop.db uvicorn examples.fastapi_app:web --workers 8
 
 Each worker fires and runs; the store sees to it that they never do the same thing twice. The REST API of duly is
-mounted under /duly, behind whatever guards the app has, and the dashboard under /schedules.
+mounted under /duly, and the dashboard under /schedules. Both need an API key; until the first one exists they serve
+this machine only:
+
+    duly key create --database-url sqlite:///shop.db --name admin --scopes admin
 """
 
 from collections.abc import AsyncIterator
@@ -13,6 +16,7 @@ from fastapi import FastAPI
 
 import duly
 from duly.api.application import application
+from duly.api.auth.guard import Guard
 from duly.dashboard import dashboard
 
 scheduler = duly.Duly()  # on DULY_DATABASE_URL, else on duly.db in this folder
@@ -35,8 +39,9 @@ async def lifespan(web: FastAPI) -> AsyncIterator[None]:
 
 
 web = FastAPI(lifespan=lifespan)
-web.mount("/duly", application(scheduler))
-web.mount("/schedules", dashboard(scheduler))
+guard = Guard(scheduler)
+web.mount("/duly", application(scheduler, guard=guard))
+web.mount("/schedules", dashboard(scheduler, guard=guard))
 
 
 @web.post("/reminders/{user}")

@@ -34,7 +34,7 @@ def opened(url: str) -> Opened:
 
 def rest(app: Duly) -> httpx2.AsyncClient:
     transport = httpx2.ASGITransport(app=application(app))
-    return httpx2.AsyncClient(transport=transport, base_url="http://duly/api/v1")
+    return httpx2.AsyncClient(transport=transport, base_url="http://localhost/api/v1")
 
 
 @rule("S1.21")

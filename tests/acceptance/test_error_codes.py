@@ -175,7 +175,7 @@ async def test_rest_answers_a_problem_with_the_code_and_nothing_changes(stored: 
     await app.open()
     try:
         transport = httpx2.ASGITransport(app=application(app))
-        async with httpx2.AsyncClient(transport=transport, base_url="http://duly/api/v1") as client:
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost/api/v1") as client:
             answer = await client.post(case.path, json=case.body)
     finally:
         await app.close()
@@ -228,7 +228,7 @@ async def test_already_cancelled_is_a_line_of_the_log_and_no_error(
         before = snapshot(stored)
         again = await app.schedules.cancel("kept")
         transport = httpx2.ASGITransport(app=application(app))
-        async with httpx2.AsyncClient(transport=transport, base_url="http://duly/api/v1") as client:
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost/api/v1") as client:
             answer = await client.post("/schedules/kept/cancel")
     finally:
         await app.close()

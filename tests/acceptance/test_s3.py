@@ -35,7 +35,7 @@ async def app(url: str) -> AsyncIterator[Duly]:
 @pytest.fixture
 async def api(app: Duly) -> AsyncIterator[httpx2.AsyncClient]:
     transport = httpx2.ASGITransport(app=application(app))
-    async with httpx2.AsyncClient(transport=transport, base_url="http://duly/api/v1") as client:
+    async with httpx2.AsyncClient(transport=transport, base_url="http://localhost/api/v1") as client:
         yield client
 
 

@@ -34,11 +34,11 @@ async def app(url: str, request: pytest.FixtureRequest) -> AsyncIterator[Duly]:
 @pytest.fixture
 async def api(app: Duly) -> AsyncIterator[httpx2.AsyncClient]:
     """A client whose paths start below ``/api/v1``."""
-    async with client_of(application(app), "http://duly/api/v1") as client:
+    async with client_of(application(app), "http://localhost/api/v1") as client:
         yield client
 
 
-def client_of(served: object, base_url: str = "http://duly") -> httpx2.AsyncClient:
+def client_of(served: object, base_url: str = "http://localhost") -> httpx2.AsyncClient:
     """A client of an ASGI application in this process."""
     return httpx2.AsyncClient(transport=httpx2.ASGITransport(app=served), base_url=base_url)  # type: ignore[arg-type]
 

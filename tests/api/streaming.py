@@ -104,7 +104,7 @@ async def listening(
         "scheme": "http",
         "http_version": "1.1",
         "server": ("duly", 80),
-        "client": ("test", 1),
+        "client": ("127.0.0.1", 1),
     }
     task = asyncio.create_task(api(scope, listener.receive, listener.send))
     task.add_done_callback(lambda _: listener.dropped.set())

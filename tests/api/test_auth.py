@@ -107,7 +107,7 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
     served = application(app)
 
     def client(token: str | None = None) -> httpx2.AsyncClient:
-        made = client_of(served, "http://duly/api/v1")
+        made = client_of(served, "http://localhost/api/v1")
         if token is not None:
             made.headers["authorization"] = f"Bearer {token}"
         return made
@@ -307,7 +307,7 @@ async def fresh(tmp_path: Path) -> AsyncIterator[Duly]:
 
 
 async def test_while_there_is_no_key_it_is_open_and_never_again(fresh: Duly) -> None:
-    async with client_of(application(fresh), "http://duly/api/v1") as client:
+    async with client_of(application(fresh), "http://localhost/api/v1") as client:
         assert (await client.get("/schedules")).status_code == 200
         assert (await client.get("/schedules", headers={"authorization": "Bearer of bad news"})).status_code == 200
         made = await fresh.keys.create("root", scopes=["admin"])
@@ -316,12 +316,12 @@ async def test_while_there_is_no_key_it_is_open_and_never_again(fresh: Duly) -> 
         assert (await client.get("/schedules", headers=good)).status_code == 200
         await fresh.keys.revoke(made.key.id)
         assert (await client.get("/schedules", headers=good)).status_code == 401
-    async with client_of(application(fresh), "http://duly/api/v1") as client:
+    async with client_of(application(fresh), "http://localhost/api/v1") as client:
         assert (await client.get("/schedules")).status_code == 401
 
 
 async def test_an_open_server_notices_the_first_key_of_another_process(fresh: Duly) -> None:
-    async with client_of(application(fresh), "http://duly/api/v1") as client:
+    async with client_of(application(fresh), "http://localhost/api/v1") as client:
         assert (await client.get("/schedules")).status_code == 200
         other = Duly(fresh.url)
         await other.open()
@@ -346,7 +346,7 @@ async def test_every_bad_key_takes_the_same_path_to_the_same_answer(fresh: Duly)
         for token in (wrong, unknown, revoked.text, expired.text, "x", "duly_live_")
     ]
     headers += [{}, {"authorization": f"Basic {good.text}"}, {"authorization": ""}, {"authorization": "Bearer"}]
-    async with client_of(application(fresh), "http://duly/api/v1") as client:
+    async with client_of(application(fresh), "http://localhost/api/v1") as client:
         await client.get("/schedules")
         seen = set()
         for given in headers:
@@ -364,7 +364,7 @@ async def test_a_read_writes_only_now_and_then_that_a_key_was_used(fresh: Duly) 
     made = await fresh.keys.create("reader", scopes=["read"])
     statements: list[str] = []
     fresh._store.driver = Counting(fresh._store.driver, statements)
-    async with client_of(application(fresh), "http://duly/api/v1") as client:
+    async with client_of(application(fresh), "http://localhost/api/v1") as client:
         client.headers["authorization"] = f"Bearer {made.text}"
         for _ in range(3):
             await client.get("/schedules")
@@ -387,7 +387,7 @@ async def test_quotas_are_429_and_only_time_that_heals_is_told(fresh: Duly) -> N
     quotas = Quotas(schedules=1, min_interval_ms=300_000, payload_bytes=20, requests_per_minute=6)
     made = await fresh.keys.create("small", quotas=quotas)
     body = {"name": "n", "jobType": "x"}
-    async with client_of(application(fresh), "http://duly/api/v1") as client:
+    async with client_of(application(fresh), "http://localhost/api/v1") as client:
         client.headers["authorization"] = f"Bearer {made.text}"
 
         async def create(**words: Any) -> httpx2.Response:

@@ -30,7 +30,7 @@ async def app(url: str) -> AsyncIterator[Duly]:
 
 @pytest.fixture
 async def api(app: Duly) -> AsyncIterator[httpx2.AsyncClient]:
-    async with client_of(application(app), "http://duly/api/v1") as client:
+    async with client_of(application(app), "http://localhost/api/v1") as client:
         yield client
 
 

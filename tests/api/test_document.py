@@ -196,7 +196,7 @@ async def test_the_examples_work_as_they_are(app: Duly, name: str) -> None:
     await app.open()
     try:
         transport = httpx2.ASGITransport(app=application(app))
-        async with httpx2.AsyncClient(transport=transport, base_url="http://duly/api/v1") as client:
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost/api/v1") as client:
             run = (await client.post("/runs", json={"jobType": "x"})).json()
             await client.put("/schedules/k", json={"everyMs": 60_000, "jobType": "x"})
             run = await _task_of(app) if name in ("signalRun", "updateRun", "cancelRun") else run

@@ -49,7 +49,7 @@ async def test_every_answer_has_its_safe_headers(app: Duly, path: str) -> None:
         headers = (await client.get(path)).headers
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["x-frame-options"] == "DENY"
-    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["referrer-policy"] == "same-origin"
     assert headers["cache-control"] == "no-store"
     assert "default-src 'none'" in headers["content-security-policy"]
     assert "server" not in headers

@@ -322,4 +322,5 @@ def scope_of(query: str = "", last_event_id: str | None = None) -> dict[str, Any
         "root_path": "",
         "query_string": query.encode(),
         "headers": headers,
+        "client": ("127.0.0.1", 1),
     }

@@ -44,7 +44,7 @@ async def app(url: str) -> AsyncIterator[Duly]:
 
 @pytest.fixture
 async def stranger(app: Duly) -> AsyncIterator[httpx2.AsyncClient]:
-    async with client_of(application(app), "http://duly") as client:
+    async with client_of(application(app), "http://localhost") as client:
         yield client
 
 
@@ -106,7 +106,7 @@ async def test_what_is_too_large_or_no_json_is_refused_and_the_wait_goes_on(
 async def test_nobody_may_try_too_often(tmp_path: Path) -> None:
     app = Duly(sqlite_url(tmp_path), clock=ManualClock())
     await app.open()
-    async with client_of(application(app), "http://duly") as client:
+    async with client_of(application(app), "http://localhost") as client:
         answers = [(await client.post("/api/v1/hooks/x")).status_code for _ in range(STRANGERS + 1)]
     assert (answers[-2], answers[-1]) == (404, 429)
     await app.close()

@@ -73,7 +73,7 @@ async def api(tmp_path: Path, clock: ManualClock, symmetric: Issuer) -> AsyncIte
     app = Duly(sqlite_url(tmp_path), clock=clock)
     await app.open()
     served = application(app, guard=Guard(app, Policy(issuer=symmetric)))
-    async with client_of(served, "http://duly/api/v1") as client:
+    async with client_of(served, "http://localhost/api/v1") as client:
         yield client
     await app.close()
 

@@ -19,7 +19,7 @@ async def test_a_schedule_that_nobody_fires_is_late_and_then_overdue(late: int, 
     app = Duly("sqlite:///:memory:", clock=clock)
     await app.open()
     try:
-        async with client_of(application(app), "http://duly/api/v1") as api:
+        async with client_of(application(app), "http://localhost/api/v1") as api:
             await app.schedules.create("fine", Every("24h"), job="work")
             await app.schedules.create("slow", Every("1h"), job="work")
             clock.move(minutes=30, seconds=late)
@@ -36,7 +36,7 @@ async def test_late_schedules_are_listed_with_how_late_they_are_and_how_many_win
     app = Duly("sqlite:///:memory:", clock=clock)
     await app.open()
     try:
-        async with client_of(application(app), "http://duly/api/v1") as api:
+        async with client_of(application(app), "http://localhost/api/v1") as api:
             await app.schedules.create("fine", Every("24h"), job="work")
             await app.schedules.create("paused", Every("1h"), job="work", enabled=False)
             await app.schedules.create("hourly", Every("1h"), job="work", metadata={"owner_id": "ann"})
@@ -74,7 +74,7 @@ async def test_what_a_schedule_missed_and_how_late_it_fired_are_read_by_its_name
     app = Duly("sqlite:///:memory:", clock=clock)
     await app.open()
     try:
-        async with client_of(application(app), "http://duly/api/v1") as api:
+        async with client_of(application(app), "http://localhost/api/v1") as api:
             await app.schedules.create("k", Every("1h"), job="work", catch_up="latest")
             clock.move(hours=3, minutes=35)
             await app._store.fire_due(limit=10, rules=app.settings.fire_rules)

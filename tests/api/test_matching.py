@@ -118,7 +118,7 @@ async def test_allow_names_head(api: httpx2.AsyncClient) -> None:
 
 async def test_a_server_may_ask_for_the_revision_that_is_meant(app: Duly) -> None:
     guard = Guard(app, Policy(require_if_match=True))
-    async with client_of(application(app, guard=guard), "http://duly/api/v1") as api:
+    async with client_of(application(app, guard=guard), "http://localhost/api/v1") as api:
         body = {"everyMs": 3_600_000, "jobType": "work"}
         assert (await api.put("/schedules/k", json=body)).status_code == 201
         for method, given in (("PATCH", {"priority": 1}), ("PUT", body), ("DELETE", None)):

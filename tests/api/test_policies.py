@@ -99,7 +99,9 @@ def test_a_bucket_fills_again_with_time_and_each_has_their_own() -> None:
 async def test_an_address_may_ask_so_often_whoever_calls(tmp_path: Path) -> None:
     app = Duly(sqlite_url(tmp_path), clock=ManualClock())
     await app.open()
-    async with client_of(application(app, guard=Guard(app, Policy(per_address=2))), "http://duly/api/v1") as client:
+    async with client_of(
+        application(app, guard=Guard(app, Policy(per_address=2))), "http://localhost/api/v1"
+    ) as client:
         codes = [(await client.get("/schedules")).status_code for _ in range(3)]
     await app.close()
     assert codes == [200, 200, 429]
@@ -124,7 +126,7 @@ async def test_pages_of_other_sites_may_ask_only_if_they_are_named(tmp_path: Pat
     await app.open()
     served: Any = application(app, cors=Cors([HERE]) if named else None)
     headers = {"origin": HERE, "sec-fetch-site": "cross-site"}
-    async with client_of(served, "http://duly/api/v1") as client:
+    async with client_of(served, "http://localhost/api/v1") as client:
         asked = {**headers, "access-control-request-method": "POST"}
         preflight = await client.options("/runs", headers=asked)
         posted = await client.post("/runs", json={"jobType": "x"}, headers=headers)

@@ -50,7 +50,7 @@ async def app(url: str) -> AsyncIterator[Duly]:
 
 @pytest.fixture
 async def api(app: Duly) -> AsyncIterator[httpx2.AsyncClient]:
-    async with client_of(application(app), "http://duly/api/v1") as client:
+    async with client_of(application(app), "http://localhost/api/v1") as client:
         yield client
 
 
@@ -131,6 +131,7 @@ async def test_a_client_that_leaves_does_no_harm(app: Duly) -> None:
     body = b'{"jobType": "echo"}'
     scope = {
         "type": "http", "method": "POST", "path": "/api/v1/runs", "query_string": b"", "root_path": "",
+        "client": ("127.0.0.1", 1),
         "headers": [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())],
     }  # fmt: skip
     sent: list[object] = []

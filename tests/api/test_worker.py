@@ -114,7 +114,7 @@ async def test_r05_who_completes_what_was_cancelled_is_told_that_it_came_too_lat
 async def test_o20_a_key_for_some_queues_claims_from_no_other(app: Duly) -> None:
     mine, other = [await app.enqueue("send", queue=queue) for queue in ("mine", "others")]
     key = await app.keys.create("gpu", scopes=["worker"], queues=["mine", "also-mine"])
-    async with client_of(application(app), "http://duly/api/v1") as api:
+    async with client_of(application(app), "http://localhost/api/v1") as api:
         api.headers["authorization"] = f"Bearer {key.text}"
         for queues in (["others"], ["mine", "others"], ["of nobody"]):
             refused = await api.post("/worker/claim", json={"jobs": ["send"], "queues": queues})
@@ -159,7 +159,7 @@ async def test_a_worker_that_died_loses_its_run_and_its_late_report_is_refused(u
     clock = ManualClock()
     app = Duly(url, clock=clock)
     await app.open()
-    async with client_of(application(app), "http://duly/api/v1") as api:
+    async with client_of(application(app), "http://localhost/api/v1") as api:
         run = await app.enqueue("send")
         zombie = await lent(api)
         clock.move(seconds=app.settings.lease + 1)
@@ -176,7 +176,7 @@ async def test_a_worker_that_died_loses_its_run_and_its_late_report_is_refused(u
 async def test_a_claim_that_waits_is_woken_by_the_run_it_waits_for(url: str) -> None:
     """The clock stands still: nothing but the wake-up can end the wait."""
     app = Duly(url, roles=("api",), clock=ManualClock())
-    async with app, client_of(application(app), "http://duly/api/v1") as api:
+    async with app, client_of(application(app), "http://localhost/api/v1") as api:
         session = (await ask(api, "claim", jobs=["send"], limit=0))["session"]
         for limit in (1, 0):
             waiting = asyncio.create_task(
@@ -245,6 +245,6 @@ async def test_what_is_wrong_is_named(sqlite_api: httpx2.AsyncClient, verb: str,
 async def sqlite_api() -> Any:
     app = Duly("sqlite:///:memory:")
     await app.open()
-    async with client_of(application(app), "http://duly/api/v1") as api:
+    async with client_of(application(app), "http://localhost/api/v1") as api:
         yield api
     await app.close()

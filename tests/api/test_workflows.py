@@ -38,7 +38,7 @@ async def app(url: str) -> AsyncIterator[Duly]:
 
 @pytest.fixture
 async def api(app: Duly) -> AsyncIterator[httpx2.AsyncClient]:
-    async with client_of(application(app), "http://duly/api/v1") as client:
+    async with client_of(application(app), "http://localhost/api/v1") as client:
         yield client
 
 
@@ -174,7 +174,7 @@ async def test_a_job_for_a_workflow_is_told_what_to_ask_for_instead(
     @app.job("mail")
     async def mail() -> None: ...
 
-    async with app, client_of(application(app), "http://duly/api/v1") as api:
+    async with app, client_of(application(app), "http://localhost/api/v1") as api:
         answer = await api.post(path, json=body)
         assert answer.status_code == 422
         (error,) = answer.json()["errors"]
@@ -195,7 +195,7 @@ async def test_an_event_is_published_once_by_its_id_and_what_it_starts_is_listed
     @app.job("mail", on_event=OnEvent("order.paid", batch=9, within="1h"))
     def mail() -> None: ...
 
-    async with app, client_of(application(app), "http://duly/api/v1") as api:
+    async with app, client_of(application(app), "http://localhost/api/v1") as api:
         first = await api.post("/events/order.paid", json={"payload": 7, "id": "paid-7"})
         told = first.json()
         assert (first.status_code, told["told"], len(told["runs"]), told["repeated"]) == (202, 0, 2, False)

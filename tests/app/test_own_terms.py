@@ -30,7 +30,7 @@ def working(request: pytest.FixtureRequest, server: Duly, make_app: MakeApp) -> 
     @asynccontextmanager
     async def work(jobs: Jobs) -> AsyncIterator[None]:
         if request.param == "server":
-            async with RemoteWorker("http://duly", jobs, transport=httpx2.ASGITransport(app=application(server))):
+            async with RemoteWorker("http://localhost", jobs, transport=httpx2.ASGITransport(app=application(server))):
                 yield
             return
         app = make_app(roles=("worker",))

@@ -23,7 +23,7 @@ async def server(make_app: MakeApp) -> AsyncIterator[Duly]:
 
 def works(server: Duly, jobs: Jobs | Duly, key: str | None = None) -> RemoteWorker:
     transport = httpx2.ASGITransport(app=application(server))
-    return RemoteWorker("http://duly", jobs, transport=transport, name="far", key=key)
+    return RemoteWorker("http://localhost", jobs, transport=transport, name="far", key=key)
 
 
 async def test_handlers_of_every_kind_run_and_end_by_the_same_rules(server: Duly) -> None:
@@ -111,7 +111,7 @@ async def test_an_end_that_the_server_does_not_take_for_now_is_reported_again(se
         else:
             await inner(scope, receive, send)
 
-    async with RemoteWorker("http://duly", jobs, transport=httpx2.ASGITransport(app=away)):
+    async with RemoteWorker("http://localhost", jobs, transport=httpx2.ASGITransport(app=away)):
         ended = await server.runs.wait((await server.enqueue("noop")).id, timeout=20)
     assert (ended.status, ended.result, len(refusals)) == (RunStatus.COMPLETED, "done", 3)
 
@@ -155,9 +155,9 @@ async def test_a_key_with_the_scope_of_a_worker_works_for_everybody_and_others_a
 
 async def test_a_worker_without_jobs_or_server_says_so() -> None:
     with pytest.raises(ConfigurationError, match="needs jobs"):
-        RemoteWorker("http://duly", Jobs())
+        RemoteWorker("http://localhost", Jobs())
     with pytest.raises(ConfigurationError, match="expected a Duly"):
-        RemoteWorker("http://duly", ["send"])  # type: ignore[arg-type]
+        RemoteWorker("http://localhost", ["send"])  # type: ignore[arg-type]
     jobs = Jobs()
     jobs.job("noop")(_noop)
     with pytest.raises(ConfigurationError, match="server URL"):

@@ -146,7 +146,7 @@ async def test_mounted_without_a_key_it_is_for_this_machine_alone(app: Duly) -> 
         rebound = await client.get("/", headers={"host": "evil.example"})
 
     assert here.status_code == 200
-    assert [proxied.status_code, rebound.status_code] == [403, 403]
+    assert [proxied.status_code, rebound.status_code] == [401, 421]
     assert "duly key create" in proxied.text
 
 

@@ -59,9 +59,20 @@ def test_variables_are_read() -> None:
     named = {name for text in texts for name in re.findall(r"\bDULY_[A-Z_]+", text)}
     assert {"DULY_DATABASE_URL", "DULY_API_HOST", "DULY_LOG_FORMAT"} <= named
     known = {"DULY_DATABASE_URL": "sqlite:///x.db", "DULY_API_HOST": "0.0.0.0", "DULY_LOG_FORMAT": "json"}
+    known["DULY_API_ALLOWED_HOSTS"] = "localhost"
     loaded = load(environment={name: known[name] for name in named}, folder=Path("/nonexistent"))
     assert loaded["api.host"] == "0.0.0.0"
     assert loaded["log.format"] == "json"
+
+
+def test_compose_is_closed_to_foreign_names_and_says_how_to_create_the_first_key() -> None:
+    text = (DEPLOY / "compose.yaml").read_text()
+    services = {name: one for name, one in yaml.safe_load(text)["services"].items() if "build" in one}
+    for name, service in at_least(services, 2, "instances").items():
+        assert name in service["environment"]["DULY_API_ALLOWED_HOSTS"].split(",")
+        assert all(port.startswith("127.0.0.1:") for port in service["ports"])
+    (command,) = re.findall(r"exec duly-1 duly (key create .*)", text)
+    check_command(command.split())
 
 
 def test_probes_and_ports_are_answered() -> None:

@@ -79,6 +79,7 @@ class Served:
         command: str = "serve",
         port: int | None = None,
         stdin: int = subprocess.DEVNULL,
+        program: tuple[str, ...] = COMMAND,
         **variables: str,
     ):
         self.log = folder / f"serve-{time.monotonic_ns()}.log"
@@ -86,7 +87,7 @@ class Served:
         flags += [] if "--log-format" in arguments else ["--log-format", "console"]
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
-                [*COMMAND, command, *flags, *arguments],
+                [*program, command, *flags, *arguments],
                 cwd=folder,
                 env=environment(**variables),
                 stdout=log,

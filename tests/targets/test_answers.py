@@ -35,7 +35,7 @@ async def app(tmp_path: Path, memory: Memory) -> AsyncIterator[Duly]:
 
 @pytest.fixture
 async def api(app: Duly) -> AsyncIterator[httpx2.AsyncClient]:
-    async with client_of(application(app), "http://duly/api/v1") as client:
+    async with client_of(application(app), "http://localhost/api/v1") as client:
         yield client
 
 

@@ -39,7 +39,7 @@ async def app(tmp_path: Path, receiver: Receiver) -> AsyncIterator[Duly]:
 @pytest_asyncio.fixture
 async def client(app: Duly) -> AsyncIterator[AsyncClient]:
     transport = httpx2.ASGITransport(app=application(app))
-    async with AsyncClient("http://duly", transport=transport) as client:
+    async with AsyncClient("http://localhost", transport=transport) as client:
         yield client
 
 

@@ -212,7 +212,7 @@ async def test_a_delivered_message_carries_the_trace_of_its_delivery() -> None:
 async def test_a_request_over_rest_goes_on_in_its_caller_s_trace(traced: Traced, app: Duly) -> None:
     await app.open()
     transport = httpx2.ASGITransport(app=application(app))
-    async with httpx2.AsyncClient(transport=transport, base_url="http://duly/api/v1") as client:
+    async with httpx2.AsyncClient(transport=transport, base_url="http://localhost/api/v1") as client:
         for header in (FROM_AFAR, "00-" + "x" * 9000, "00-0-0-00", "\x01", ""):
             body = {"name": "n", "cronExpression": "0 2 * * *", "jobType": "x"}
             answer = await client.post("/schedules", json=body, headers=[(b"traceparent", header.encode())])

@@ -18,7 +18,7 @@ from duly.app import Duly
 from duly.app.watching import tracing_of
 
 from .auth.cors import Cors
-from .auth.guard import Guard
+from .auth.guard import Guard, guard_of
 from .edge import Edge
 from .hosts import Hosts
 from .http import PREFIX, REQUEST_ID, Endpoint, Method
@@ -39,6 +39,7 @@ def application(
     routes: Sequence[BaseRoute] = (),
     hosts: Hosts | None = None,
     guard: Guard | None = None,
+    open: bool = False,
     cors: Cors | None = None,
     missing: Missing | None = None,
 ) -> Starlette:
@@ -46,15 +47,16 @@ def application(
 
     It neither opens nor starts the app: whoever does that serves it as well. ``deadline`` is how many seconds one
     request may take; ``routes`` are served beside, before its own pages, with the same care for headers and errors.
-    ``hosts`` are the names that it answers to; without them any, because whoever mounts it decides about names.
-    ``guard`` knows the callers: without one, keys of the store; it is open while there is none. ``cors`` are pages of
-    other sites that may ask. ``missing`` is what a browser is shown where there is nothing; without it the problem.
+    ``hosts`` are the names that it answers to: by default all, once callers need a credential. ``guard`` knows the
+    callers; by default they need an API key, and only this machine is served until the first key exists. ``open=True``
+    serves everybody until then, under the names of ``hosts`` and loopback names. ``cors`` are pages of other sites that
+    may ask. ``missing`` is what a browser is shown where there is nothing; without it the problem.
     """
+    hosts, guard = guard_of(app, hosts, guard, open=open)
     methods: dict[str, dict[str, Method]] = defaultdict(dict)
     for route in ROUTES:
         methods[PREFIX + route.path][route.method] = route.served
     once = Once()
-    guard = guard or Guard(app)
     paths: list[BaseRoute] = [
         Path(path, Endpoint(guard, served, deadline=deadline, once=once)) for path, served in methods.items()
     ]
@@ -67,7 +69,9 @@ def application(
 
     api = Starlette(
         routes=[*paths, *routes, *page_routes()],
-        middleware=[Middleware(Edge, clock=app.clock, hosts=hosts, cors=cors or Cors(), tracing=tracing_of(app))],
+        middleware=[
+            Middleware(Edge, clock=app.clock, hosts=hosts, guard=guard, cors=cors or Cors(), tracing=tracing_of(app))
+        ],
         exception_handlers={HTTPException: not_served},
     )
     api.router.redirect_slashes = False  # it would answer with a link made from the Host header

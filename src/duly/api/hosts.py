@@ -1,55 +1,87 @@
-"""Which names a server answers to.
+"""Where a request comes from, and which names a server answers to.
 
-A page can give its own name the address of this machine (DNS rebinding); whoever asks under that name is not who the
-server was opened for.
+A web page can point its own name at the address of this machine (DNS rebinding), so the name in ``Host`` counts. A
+reverse proxy makes every request look as if it came from this machine, so forwarding headers count too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from .http import Scope
 
 LOCAL = "localhost"
+_FORWARDING = frozenset(
+    {b"forwarded", b"via", b"x-real-ip", b"x-client-ip", b"x-cluster-client-ip", b"true-client-ip", b"client-ip"}
+)
+_FORWARDING_PREFIXES = (
+    b"x-forwarded",
+    b"x-original-",
+    b"x-envoy-",
+    b"x-amzn-",
+    b"x-azure-",
+    b"cf-",
+    b"fastly-",
+    b"fly-",
+)
+"""What reverse proxies and content delivery networks add; no client adds it by itself."""
 
 
 class Hosts:
-    """Loopback addresses, ``localhost``, and the names that are given."""
+    """Accept loopback addresses, ``localhost``, the address that a connection came in on, and the given names."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         self._names = {LOCAL, *(name.strip("[]").lower() for name in names)}
 
     def refuses_host(self, scope: Scope) -> bool:
-        """Whether the request came under a name that is not ours; one without a name comes from no browser."""
-        host = _header(scope, b"host")
-        return host is not None and not self._is_ours(_name(host))
+        """Return whether a ``Host`` header names another host. A request without one comes from no browser."""
+        return not all(self._is_ours(_name(host), scope) for host in _headers(scope, b"host"))
 
     def refuses_origin(self, scope: Scope) -> bool:
-        """Whether a page of somewhere else sent it, from a browser that does not say so otherwise."""
-        origin = _header(scope, b"origin")
-        if origin is None or _header(scope, b"sec-fetch-site") is not None:
+        """Return whether a page of another host sent the request, from a browser without ``Sec-Fetch-Site``."""
+        if _headers(scope, b"sec-fetch-site"):
             return False
-        return not self._is_ours(_name(origin.partition("://")[2]))
+        return not all(self._is_ours(_name(_netloc(origin)), scope) for origin in _headers(scope, b"origin"))
 
-    def _is_ours(self, name: str) -> bool:
+    def _is_ours(self, name: str, scope: Scope) -> bool:
         if name in self._names:
             return True
-        try:
-            return ip_address(name).is_loopback
-        except ValueError:
-            return False
+        address = _address(name)
+        return address is not None and (address.is_loopback or address == _address((scope.get("server") or ("",))[0]))
 
 
-def is_local(scope: Scope) -> bool:
-    """Whether a request came from this machine under one of its own names, and not through a proxy."""
-    client = (scope.get("client") or ("",))[0]
-    forwarded = any(name in (b"forwarded", b"x-forwarded-for") for name, _ in scope["headers"])
-    return not forwarded and Hosts()._is_ours(client) and not Hosts().refuses_host(scope)
+def is_local(scope: Scope, hosts: Hosts) -> bool:
+    """Return whether a request comes from this machine, under a name of the server, and through no proxy."""
+    return is_from_loopback(scope) and not is_forwarded(scope) and not hosts.refuses_host(scope)
 
 
-def _header(scope: Scope, wanted: bytes) -> str | None:
-    return next((value.decode("latin-1") for name, value in scope["headers"] if name == wanted), None)
+def is_from_loopback(scope: Scope) -> bool:
+    """Return whether the peer has a loopback address; a UNIX socket and the clients of test tools have none."""
+    address = _address((scope.get("client") or ("",))[0])
+    return address is not None and address.is_loopback
+
+
+def is_forwarded(scope: Scope) -> bool:
+    """Return whether a proxy passed the request on."""
+    return any(name in _FORWARDING or name.startswith(_FORWARDING_PREFIXES) for name, _ in scope["headers"])
+
+
+def is_from_other_origin(scope: Scope) -> bool:
+    """Return whether a page of another site, or of another port of the same host, sent the request."""
+    sites = _headers(scope, b"sec-fetch-site")
+    if sites:
+        return any(site not in ("same-origin", "none") for site in sites)
+    hosts = [host.lower() for host in _headers(scope, b"host")]
+    return any([_netloc(origin)] != hosts for origin in _headers(scope, b"origin"))
+
+
+def _headers(scope: Scope, wanted: bytes) -> list[str]:
+    return [value.decode("latin-1") for name, value in scope["headers"] if name == wanted]
+
+
+def _netloc(origin: str) -> str:
+    return origin.partition("://")[2].lower()
 
 
 def _name(host: str) -> str:
@@ -57,3 +89,11 @@ def _name(host: str) -> str:
     if host.startswith("["):
         return host[1:].partition("]")[0].lower()
     return host.partition(":")[0].removesuffix(".").lower()
+
+
+def _address(text: str) -> IPv4Address | IPv6Address | None:
+    try:
+        address = ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+    return (address.ipv4_mapped or address) if isinstance(address, IPv6Address) else address

@@ -99,6 +99,7 @@ class Method:
     scope: credential.Scope | None = None
     waits: bool = False
     open: bool = False
+    local_first: bool = False
 
 
 class Endpoint:
@@ -123,7 +124,12 @@ class Endpoint:
         try:
             async with asyncio.timeout(self._deadline):
                 guard = self._guard
-                caller = guard.stranger(scope) if method.open else await guard.caller(scope, method.scope)
+                if method.open:
+                    caller = guard.stranger(scope)
+                else:
+                    caller = await guard.caller(scope, method.scope)
+                if method.local_first:
+                    guard.check_first_key(scope, caller)
                 call = replace(await self._read(method, scope, receive), caller=caller)
                 answer = self._answer(method, call, scope)
                 reply = await (_unless_gone(receive, answer) if method.waits else answer)

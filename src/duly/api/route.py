@@ -32,7 +32,8 @@ class Route:
     ``scope`` is what a caller needs; a route without one is open to nobody once callers must say who they are, unless
     it is ``open`` to anybody: then what it names is a secret.
     ``once`` is False where a request may be repeated as it is, so it takes no key; ``waits`` where an answer may take a
-    while and is not worth making for a client that has left.
+    while and is not worth making for a client that has left. ``local_first`` needs a credential from everybody but this
+    machine, also on a server that is open to all.
     """
 
     method: str
@@ -56,6 +57,7 @@ class Route:
     once: bool = True
     waits: bool = False
     open: bool = False
+    local_first: bool = False
 
     @property
     def served(self) -> Method:
@@ -71,6 +73,7 @@ class Route:
             scope=self.scope,
             waits=self.waits,
             open=self.open,
+            local_first=self.local_first,
         )
 
     @property

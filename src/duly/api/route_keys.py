@@ -42,8 +42,10 @@ KEYS: tuple[Route, ...] = (
         path="/keys",
         name="createKey",
         summary="Make an API key; the answer is the only one that shows it",
-        said="As soon as there is a key, the API asks everybody for one, for ever.",
+        said="As soon as there is a key, the API asks everybody for one, for ever. The first is created on the machine"
+        " of the server only.",
         run=_create,
+        local_first=True,
         scope=Scope.ADMIN,
         body=KeyBody,
         answer=MadeKeyAnswer,

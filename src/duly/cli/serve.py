@@ -38,7 +38,9 @@ _EVERYWHERE = (
 _WITH_PORT = (
     click.option("--host", metavar="ADDRESS", help="Where to listen; 127.0.0.1 unless said."),
     click.option("--port", type=int, metavar="NUMBER", help="8080 unless said; 0 lets the system choose."),
-    click.option("--insecure", is_flag=True, help="Listen beyond this machine without any authentication."),
+    click.option(
+        "--insecure", is_flag=True, help="Serve other machines without authentication until the first key is created."
+    ),
 )
 
 
@@ -170,6 +172,7 @@ def _serve(choices: Choices, flags: dict[str, Any]) -> int:
         hosts=_hosts(loaded, insecure=insecure),
         limits=_limits(loaded) if listener is not None else None,
         callers=_callers(loaded, app) if listener is not None else None,
+        insecure=insecure,
     )
     with operated(read, loaded, app):
         return run(plan)
@@ -204,14 +207,14 @@ def _limits(loaded: Loaded) -> Limits:
 
 
 def _hosts(loaded: Loaded, *, insecure: bool) -> tuple[str, ...] | None:
-    """The names that the API answers to; one for other machines answers to any, unless some are named.
+    """The names that the API answers to; one that other machines reach with a credential answers to any by default.
 
-    A page that gives its own name this address has no credential to send along.
+    A web page that points its own name at this address has no credential to send along.
     """
     from duly.api.binding import is_public
 
     named: tuple[str, ...] = loaded["api.allowed_hosts"]
-    if not named and (insecure or ("api" in loaded["roles"] and is_public(loaded["api.host"]))):
+    if not named and not insecure and "api" in loaded["roles"] and is_public(loaded["api.host"]):
         return None
     return (loaded["api.host"], *named)
 
@@ -242,8 +245,8 @@ def _listen(loaded: Loaded, made: Callable[[], Duly], *, insecure: bool) -> tupl
         raise Refused(taken.message, code=UNREACHABLE) from taken
     if insecure:
         click.echo(
-            "duly: serving without authentication (--insecure): while there is no key, whoever reaches the port may do"
-            " anything",
+            "duly: serving without authentication (--insecure): until the first key is created, everybody who reaches"
+            " the port may do anything but create that key",
             err=True,
         )
     return listener, url_of(listener, host)

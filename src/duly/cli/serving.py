@@ -56,7 +56,8 @@ class Callers:
 class Plan:
     """What is to run. Without a ``listener`` no port is open; ``url`` is where a browser finds it.
 
-    ``hosts`` are names that the API answers to besides those of this machine; None is any name.
+    ``hosts`` are names that the API answers to besides those of this machine; None is any name. ``insecure`` serves
+    everybody as long as no key exists.
     """
 
     app: Duly
@@ -68,6 +69,7 @@ class Plan:
     hosts: tuple[str, ...] | None = None
     limits: Limits | None = None
     callers: Callers | None = None
+    insecure: bool = False
 
 
 def run(plan: Plan) -> int:
@@ -162,7 +164,8 @@ class _Process:
         from duly.dashboard.application import dashboard_routes, make_desk, missing
 
         hosts, callers = self._plan.hosts, self._plan.callers
-        guard = Guard(self._app, None if callers is None else callers.policy)
+        names = None if hosts is None else Hosts(hosts)
+        guard = Guard(self._app, None if callers is None else callers.policy, open=self._plan.insecure, hosts=names)
         routes: list[BaseRoute] = []
         desk = None
         if callers is not None and not callers.open_metrics and self._health is not None:
@@ -176,7 +179,7 @@ class _Process:
             Thread(target=desk.renderer.compile_all, name="duly-templates", daemon=True).start()
         return application(
             self._app,
-            hosts=None if hosts is None else Hosts(hosts),
+            hosts=names,
             guard=guard,
             cors=None if callers is None else Cors(callers.origins),
             routes=routes,
@@ -190,7 +193,9 @@ class _Process:
             return f"callers need a key, or a token of {issuer.name}"
         if await self._app.keys.any():
             return "callers need a key"
-        return "open: no key was made, and whoever reaches it may do anything"
+        if self._plan.insecure:
+            return "open: no key was created, and everybody who reaches it may do anything"
+        return "open to this machine only: no key was created"
 
     def announce(self) -> None:
         """Say that all is ready: to a person in words, to a machine as an event."""

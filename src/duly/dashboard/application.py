@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from duly.api.auth.cors import Cors
-from duly.api.auth.guard import Guard
+from duly.api.auth.guard import Guard, guard_of
 from duly.api.edge import Edge
 from duly.api.hosts import Hosts
 from duly.api.problems import NOT_ALLOWED, NOT_FOUND
@@ -32,15 +32,22 @@ _ONLY_SENT_TO = "there is nothing to see at this address: a form sends to it"
 
 
 def dashboard(
-    app: Duly, *, guard: Guard | None = None, secret: str | None = None, hosts: Hosts | None = None
+    app: Duly,
+    *,
+    guard: Guard | None = None,
+    secret: str | None = None,
+    hosts: Hosts | None = None,
+    open: bool = False,
 ) -> Starlette:
     """The dashboard of an app, to be mounted in another application: ``web.mount("/duly", dashboard(app))``.
 
-    It neither opens nor starts the app. People log in with an API key; while no key was made it is open to this machine
-    only. Processes that share a ``secret`` of 32 or more characters know each other's logins; without one a login ends
-    with the process. ``hosts`` are the names that it answers to; without them any.
+    It neither opens nor starts the app. People log in with an API key. Until the first key exists only this machine is
+    served; ``open=True`` serves everybody until then. Processes that share a ``secret`` of 32 or more characters know
+    each other's logins; without one a login ends with the process. ``hosts`` are the names that it answers to: by
+    default all, once people have to log in.
     """
-    desk = make_desk(app, guard or Guard(app), secret=secret, local_only=True)
+    hosts, guard = guard_of(app, hosts, guard, open=open)
+    desk = make_desk(app, guard, secret=secret)
 
     async def not_served(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
@@ -48,16 +55,16 @@ def dashboard(
 
     served = Starlette(
         routes=dashboard_routes(desk),
-        middleware=[Middleware(Edge, clock=app.clock, hosts=hosts, cors=Cors())],
+        middleware=[Middleware(Edge, clock=app.clock, hosts=hosts, guard=guard, cors=Cors())],
         exception_handlers={HTTPException: not_served},
     )
     served.router.redirect_slashes = False
     return served
 
 
-def make_desk(app: Duly, guard: Guard, *, secret: str | None = None, local_only: bool = False) -> Desk:
-    """What serves the pages of an app. ``local_only`` is for a place that anybody may reach before there is a key."""
-    return Desk(guard, Sessions(app, guard, secret), Renderer(StaticFiles(), app.clock), PAGES, local_only=local_only)
+def make_desk(app: Duly, guard: Guard, *, secret: str | None = None) -> Desk:
+    """What serves the pages of an app."""
+    return Desk(guard, Sessions(app, guard, secret), Renderer(StaticFiles(), app.clock), PAGES)
 
 
 def dashboard_routes(desk: Desk) -> list[BaseRoute]:

@@ -50,9 +50,10 @@ class Live:
                 await send({"type": "http.response.start", "status": 200, "headers": headers})
                 await send_parts(changes(reader), receive, send)
         except (Refused, DulyError) as error:
-            # 204 tells a browser not to come back by itself; the page asks again when it is looked at.
-            status = error.problem["status"] if isinstance(error, Refused) else 503
-            await Response(status_code=204 if status in (401, 403) else status)(scope, receive, send)
+            # A browser does not come back by itself after a 4xx; the page asks again when it is looked at.
+            await Response(status_code=error.problem["status"] if isinstance(error, Refused) else 503)(
+                scope, receive, send
+            )
         except TimeoutError:
             raise Gone from None
 

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from starlette.requests import Request
 from starlette.responses import Response
 
+from duly.api.auth.guard import LocalOnly
 from duly.api.replies import Refused
 from duly.core.credential import ANYBODY
 from duly.core.errors import DulyError
@@ -19,6 +20,10 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 def login_page(desk: Desk) -> Handler:
     async def show(request: Request) -> Response:
+        try:
+            await desk.guard.check_local(request.scope)
+        except (LocalOnly, DulyError) as error:
+            return desk.refusal(request, error)
         return _page(desk, request, to=request.query_params.get("to", ""))
 
     return show
@@ -31,7 +36,11 @@ def login(desk: Desk) -> Handler:
             to = form.get("to")
             cookie = await desk.sessions.begin(request.scope, form.get("key").strip())
         except (Refused, DulyError) as error:
-            if not isinstance(error, Refused) or error.problem["status"] not in (401, 403):
+            if (
+                isinstance(error, LocalOnly)
+                or not isinstance(error, Refused)
+                or error.problem["status"] not in (401, 403)
+            ):
                 return desk.refusal(request, error)
             words = "This key is not good: it is unknown, revoked or expired, or may not read."
             return _page(desk, request, to=to, wrong=words, status=401)

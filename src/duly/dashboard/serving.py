@@ -12,8 +12,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from duly.api.auth.guard import Guard
-from duly.api.hosts import is_local
+from duly.api.auth.guard import Guard, LocalOnly
 from duly.api.http import REQUEST_ID
 from duly.api.problems import FORBIDDEN, TOO_LARGE, UNREADABLE, problem_of
 from duly.api.replies import Refused
@@ -39,24 +38,17 @@ _STALE_FORM = (
     "nothing was done: this form was made before you logged in or before the server was started anew."
     " Load its page again, and send it once more"
 )
-_NOT_LOCAL = (
-    "no key was made yet, so this dashboard is for this machine alone: make one with"
-    " `duly key create --name admin --scopes admin`"
-)
 _log = logging.getLogger("duly.dashboard")
 
 
 class Desk:
-    """Serves the pages of one app. ``local_only`` closes it to other machines while there is no key."""
+    """Serves the pages of one app."""
 
-    def __init__(
-        self, guard: Guard, sessions: Sessions, renderer: Renderer, pages: Sequence[Page], *, local_only: bool
-    ) -> None:
+    def __init__(self, guard: Guard, sessions: Sessions, renderer: Renderer, pages: Sequence[Page]) -> None:
         self.guard = guard
         self.sessions = sessions
         self.renderer = renderer
         self._pages = pages
-        self._local_only = local_only
         self._memory = Memory()
 
     async def show(self, request: Request, page: Page) -> Response:
@@ -100,8 +92,6 @@ class Desk:
     async def view(self, request: Request, scope: Scope) -> View:
         """The request as a page sees it; refuses whoever may not."""
         caller = await self.sessions.caller(request.scope, scope)
-        if caller is ANYBODY and self._local_only and not is_local(request.scope):
-            raise Refused(FORBIDDEN, "FORBIDDEN", _NOT_LOCAL)
         path = path_of(request)
         return View(
             app=self.guard.app_for(caller),
@@ -140,7 +130,7 @@ class Desk:
             return Response(status_code=status)
         path = path_of(request)
         nobody = View(app=self.guard.app_for(ANYBODY), caller=ANYBODY, path=path, base=base_of(path))
-        if status == 401:
+        if status == 401 and not isinstance(error, LocalOnly):
             if request.headers.get("sec-fetch-site") == "cross-site" and request.method == "GET":
                 # A link from another site brings no strict cookie along; the same page asked for from here does.
                 return self.html(self.renderer.plain("again.html", nobody, {}, self.around(request, None)), 200)

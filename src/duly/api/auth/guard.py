@@ -1,4 +1,4 @@
-"""Who calls: nobody in particular while there is neither key nor issuer, else whoever the credential says.
+"""Who calls: this machine while there is neither a key nor an issuer, else the holder of a credential.
 
 Every way in which a credential is not good ends in the same answer, and takes as long.
 """
@@ -9,13 +9,15 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
+from duly.api.hosts import Hosts, is_from_loopback, is_local
 from duly.api.http import Scope
-from duly.api.problems import FORBIDDEN, UNAUTHENTICATED
+from duly.api.problems import FORBIDDEN, MISDIRECTED, UNAUTHENTICATED
 from duly.api.replies import Refused
 from duly.app import Duly
 from duly.app.owning import Owning
 from duly.core import credential
 from duly.core.credential import ANYBODY, PREFIX, Caller
+from duly.core.errors import ConfigurationError
 from duly.core.quota import NO_QUOTAS, Quotas
 
 from .jwt import Issuer
@@ -31,6 +33,15 @@ STRANGERS = 300
 
 LONGEST = 8192
 MOST_VIEWS = 1000
+_LOCAL_ONLY = (
+    "no API key exists yet, so only this machine is served, and nothing that a proxy passes on; create a key with"
+    " `duly key create --name admin --scopes admin`"
+)
+_NOT_OUR_NAME = (
+    "no API key exists yet, so this server answers to localhost and loopback addresses only; create a key with"
+    " `duly key create --name admin --scopes admin`"
+)
+_FIRST_KEY = "the first API key is created on the machine of the server: `duly key create --name admin --scopes admin`"
 _NOT_KNOWN = "this server asks for a credential: send 'Authorization: Bearer' with a key or token that is good"
 
 
@@ -47,11 +58,24 @@ class Policy:
     require_if_match: bool = False
 
 
-class Guard:
-    """Knows the callers of one app, and shows each of them the app as they may see it."""
+class LocalOnly(Refused):
+    """Refused because no key exists yet: logging in would not help."""
 
-    def __init__(self, app: Duly, policy: Policy | None = None) -> None:
+
+class Guard:
+    """Knows the callers of one app, and shows each of them the app as they may see it.
+
+    While there is neither a key nor an issuer, only requests from this machine are served: from a loopback address,
+    under a name of ``hosts`` (``localhost`` and loopback addresses by default), without a forwarding header.
+    ``open=True`` serves everybody until then; the first key is created on this machine all the same.
+    """
+
+    def __init__(
+        self, app: Duly, policy: Policy | None = None, *, open: bool = False, hosts: Hosts | None = None
+    ) -> None:
         self._app = app
+        self.open = open
+        self.hosts = hosts or Hosts()
         self.policy = policy or Policy()
         self._closed = self.policy.issuer is not None
         self._looked_at = float("-inf")
@@ -72,6 +96,11 @@ class Guard:
             raise Refused(FORBIDDEN, "FORBIDDEN", detail)
         return caller
 
+    def check_first_key(self, scope: Scope, caller: Caller) -> None:
+        """Refuse the first key to a caller from elsewhere, also on a server that is open to all."""
+        if caller is ANYBODY and not is_local(scope, self.hosts):
+            raise LocalOnly(FORBIDDEN, "FORBIDDEN", _FIRST_KEY)
+
     def stranger(self, scope: Scope) -> Caller:
         """Somebody who calls what is open to anybody; not too often, so that no secret is found by trying."""
         address = (scope.get("client") or ("",))[0]
@@ -81,7 +110,7 @@ class Guard:
     async def _caller(self, scope: Scope, who: Who) -> Caller:
         if self.policy.per_address is not None:
             self._addresses.take((scope.get("client") or ("",))[0], self.policy.per_address)
-        if await self.is_open():
+        if await self.check_local(scope):
             return ANYBODY
         caller = await who()
         if caller is None:
@@ -92,8 +121,18 @@ class Guard:
             self._callers.take(caller.key_id or f"{caller.tenant}\n{caller.owner}", per_minute)
         return caller
 
+    async def check_local(self, scope: Scope) -> bool:
+        """Return whether callers need no credential; refuse those from elsewhere as long as they need none."""
+        if not await self.is_open():
+            return False
+        if self.open or is_local(scope, self.hosts):
+            return True
+        if is_from_loopback(scope) and self.hosts.refuses_host(scope):
+            raise LocalOnly(MISDIRECTED, "HOST_NOT_ALLOWED", _NOT_OUR_NAME)
+        raise LocalOnly(UNAUTHENTICATED, "NOT_AUTHORISED", _LOCAL_ONLY)
+
     async def is_open(self) -> bool:
-        """Whether nobody has to say who they are. Once there was a key it never is again."""
+        """Whether callers need no credential. Once there was a key they always do."""
         now = self._app.clock.steady()
         if not self._closed and (self._app.keys.made_one or now - self._looked_at >= LOOK_EVERY):
             self._closed = await self._app.keys.any()
@@ -126,3 +165,11 @@ def _bearer(scope: Scope) -> str | None:
     scheme, _, token = given[0].decode("latin-1").partition(" ")
     token = token.strip()
     return token if scheme.lower() == "bearer" and token.isascii() else None
+
+
+def guard_of(app: Duly, hosts: Hosts | None, guard: Guard | None, *, open: bool) -> tuple[Hosts | None, Guard]:
+    """Return the names and the guard of a mounted application; one that is open always checks names."""
+    if guard is not None and open:
+        raise ConfigurationError("guard and open were both given; expected one: pass open=True to the Guard instead")
+    guard = guard or Guard(app, open=open, hosts=hosts)
+    return hosts or (guard.hosts if guard.open else None), guard
