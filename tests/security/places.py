@@ -136,7 +136,7 @@ def callers(port: int, address: str | None, uds: Path | None = None) -> dict[str
 
 @contextmanager
 def program(
-    name: str, folder: Path, variables: Mapping[str, str], *arguments: str, address: str | None = None
+    name: str, folder: Path, variables: Mapping[str, Any], *arguments: str, address: str | None = None
 ) -> Iterator[Place]:
     """``serve`` of a command line of duly, on loopback, or on every address of the machine if one is given."""
     where = ("--host", "0.0.0.0") if address else ()
