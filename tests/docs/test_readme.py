@@ -86,6 +86,15 @@ def rounded(run: str, row: str, figure: str) -> str:
     return f"{round(float(found[1].replace(',', '')), -2 if figure == 'per second' else 0):,.0f}"
 
 
+def test_the_guarantees_read_the_same_on_both_pages() -> None:
+    guarantees = [
+        re.findall(r"^\d\. (\*\*.*?)(?=^\d\. |\n\n)", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+        for page in (PAGE, ROOT / "docs" / "guarantees.md")
+    ]
+    assert len(guarantees[0]) == 5
+    assert guarantees[0] == guarantees[1]
+
+
 def test_what_the_pages_point_to_is_there() -> None:
     links = [
         (page, target)
