@@ -86,6 +86,7 @@ def test_each_check_is_a_hook() -> None:
     assert {hook["id"]: hook["entry"] for hook in local["hooks"]} == {name: f"scripts/check {name}" for name in CHECKS}
 
 
+@pytest.mark.processes
 def test_check_refuses_a_name_that_it_does_not_know(tmp_path: Path) -> None:
     """With stand-ins for the programs, so that only the choice of checks is tried."""
     for name in ("scripts/check", "requirements/test.txt", "pyproject.toml"):

@@ -14,6 +14,8 @@ import pytest
 from duly.core.version import VERSION
 from tests.packaging.contents import ROOT, metadata_of, sdist_problems, source_files, tracked_files, wheel_problems
 
+pytestmark = pytest.mark.processes
+
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 

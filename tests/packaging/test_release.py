@@ -9,6 +9,8 @@ import pytest
 
 from duly.core.version import VERSION
 
+pytestmark = pytest.mark.processes
+
 ROOT = Path(__file__).parents[2]
 TAG = f"v{VERSION}"
 SECTION = f"## [{VERSION}] - 2026-12-01\n\n### Added\n\n- Schedules.\n"

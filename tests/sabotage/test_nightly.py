@@ -8,6 +8,8 @@ import pytest
 
 from tests.sabotage.targets import TOP
 
+pytestmark = pytest.mark.processes
+
 STUBS = {
     "sabotage": "echo trying; echo '--- figures of sabotage'; echo \"3 mutants tried with $*\"; exit ${SABOTAGE:-0}",
     "chaos": "echo striking; echo '| row | with '\"$*\"; echo '5 rows'; exit ${CHAOS:-0}",

@@ -260,6 +260,7 @@ except ValueError:
     return text.replace("\r\n", "\n")
 
 
+@pytest.mark.processes
 def test_a_terminal_shows_readable_lines_with_fields_and_tracebacks() -> None:
     lines = logged_on_a_terminal({"NO_COLOR": "1", "FORCE_COLOR": ""}).splitlines()
     assert re.fullmatch(r"\d\d:\d\d:\d\d\.\d{3} info    shop: charged order=17 run_id=r1", lines[0])
@@ -269,6 +270,7 @@ def test_a_terminal_shows_readable_lines_with_fields_and_tracebacks() -> None:
     assert not any("\x1b" in line for line in lines)
 
 
+@pytest.mark.processes
 def test_a_terminal_shows_colours_unless_no_color_is_set() -> None:
     text = logged_on_a_terminal({"NO_COLOR": "", "FORCE_COLOR": ""})
     assert "\x1b[32minfo   \x1b[0m" in text
