@@ -52,4 +52,4 @@ def ask(url: str, statement: str) -> list[tuple[Any, ...]]:
         finally:
             connection.close()
     with psycopg.connect(url) as server:
-        return server.execute(statement).fetchall()
+        return server.execute(statement.replace(" duly_", " duly.duly_").encode()).fetchall()

@@ -1,6 +1,7 @@
 """Databases for tests: new and empty ones, and ones with the schema, which tests use one after another."""
 
 import json
+import re
 import tempfile
 import uuid
 from collections.abc import Iterator
@@ -14,20 +15,21 @@ import apsw
 import psycopg
 from psycopg import sql
 
+from duly.core.database_schema import DEFAULT_SCHEMA
 from duly.runtime.clock import SystemClock
 from duly.store.postgres.limits import Limits
 from duly.store.postgres.migrating import prepare_schema
 from duly.store.sqlite import SqliteDriver
 from duly.store.sqlite.connecting import FILE_MODE
 
-_TABLES = "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' ORDER BY 1"
+_TABLES = "SELECT relname FROM pg_class WHERE relnamespace = 'duly'::regnamespace AND relkind = 'r' ORDER BY 1"
 _ALONE = (
     "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
     " WHERE datname = current_database() AND pid <> pg_backend_pid()"
 )
 # Whatever defines a table, an index, a constraint, a function or a setting leaves a row of a newer transaction.
 _SHAPE = """
-    SELECT (SELECT json_agg(relname ORDER BY oid) FROM pg_class WHERE relnamespace = 'public'::regnamespace)::text,
+    SELECT (SELECT json_agg(relname ORDER BY oid) FROM pg_class WHERE relnamespace = 'duly'::regnamespace)::text,
            (SELECT max(xmin::text::bigint) FROM pg_attribute WHERE attrelid >= 16384),
            (SELECT max(xmin::text::bigint) FROM pg_constraint WHERE oid >= 16384),
            (SELECT max(xmin::text::bigint) FROM pg_index WHERE indexrelid >= 16384),
@@ -88,7 +90,7 @@ class ReadyDatabases:
         if not self._names:
             template = self._named("duly_template", "CREATE DATABASE {}")
             with psycopg.connect(with_database(self._server, template), autocommit=True) as connection:
-                prepare_schema(connection, Limits(), migrate=True)
+                prepare_schema(connection, Limits(), DEFAULT_SCHEMA, migrate=True)
                 self._emptied = _emptying(connection)
         return self._names[0]
 
@@ -123,15 +125,16 @@ class ReadyDatabases:
 
 def _emptying(connection: psycopg.Connection[Any]) -> str:
     """The statements that give every table the rows that it has now, and the store an identity of its own."""
-    parts = ["SELECT setval(oid, 1, false) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'S'"]
+    parts = ["SELECT setval(oid, 1, false) FROM pg_class WHERE relnamespace = 'duly'::regnamespace AND relkind = 'S'"]
     for (table,) in connection.execute(_TABLES).fetchall():
+        table = f"duly.{table}"
         parts.append(f"DELETE FROM {table}")
         rows = connection.execute(f"SELECT json_agg(t) FROM {table} t".encode()).fetchone()
         if rows and rows[0]:
             kept = sql.Literal(json.dumps(rows[0])).as_string(connection)
             parts.append(f"INSERT INTO {table} SELECT * FROM json_populate_recordset(NULL::{table}, {kept})")
-    parts.append("UPDATE duly_meta SET store_id = gen_random_uuid()::text")
-    parts.append("UPDATE duly_secrets SET value = gen_random_uuid()::text || gen_random_uuid()::text")
+    parts.append("UPDATE duly.duly_meta SET store_id = gen_random_uuid()::text")
+    parts.append("UPDATE duly.duly_secrets SET value = gen_random_uuid()::text || gen_random_uuid()::text")
     return "; ".join(parts)
 
 
@@ -157,6 +160,16 @@ def _pattern() -> tuple[bytes, bytes, bytes]:
             store_id = str(connection.execute("SELECT store_id FROM duly_meta").get)
             secret = str(connection.execute("SELECT value FROM duly_secrets").get)
         return path.read_bytes(), store_id.encode(), secret.encode()
+
+
+def in_duly(statement: str) -> str:
+    """Return the statement as PostgreSQL wants it: its tables in the schema duly."""
+    return re.sub(r"(?<=\s)(?<!INDEX )duly_", "duly.duly_", statement)  # a new index is where its table is
+
+
+def in_store(url: str, statement: str) -> str:
+    """Return the statement as the database of the URL wants it."""
+    return statement if url.startswith("sqlite") else in_duly(statement)
 
 
 def with_database(url: str, name: str) -> str:

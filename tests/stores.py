@@ -20,7 +20,7 @@ from duly.store.sqlite import open_store
 from duly.store.statements import Group, Step, Transaction
 from duly.testing import ManualClock
 from tests.contract.suite import TABLES, Crash, Dump, sorted_rows
-from tests.databases import fresh_database, ready_file, with_database
+from tests.databases import fresh_database, in_duly, ready_file, with_database
 from tests.differential.model import Model
 from tests.store.postgres.making import PATIENT
 
@@ -275,10 +275,10 @@ class PostgresDatabase:
         self._connection = connection
 
     def select(self, table: str, columns: Sequence[str]) -> list[Any]:
-        return self._connection.execute(select_sql(table, columns).encode()).fetchall()
+        return self._connection.execute(in_duly(select_sql(table, columns)).encode()).fetchall()
 
     def execute(self, statement: str) -> None:
-        self._connection.execute(statement.encode())
+        self._connection.execute(in_duly(statement).encode())
 
     def wipe(self) -> None:
         """Make it empty again, in one round trip."""

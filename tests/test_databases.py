@@ -12,8 +12,8 @@ import pytest
 from duly import Duly, Every
 from tests.databases import ReadyDatabases, ready_file, with_database
 
-TABLES = "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' ORDER BY 1"
-OWN = "SELECT store_id, value FROM duly_meta, duly_secrets"
+TABLES = "SELECT relname FROM pg_class WHERE relnamespace = 'duly'::regnamespace AND relkind = 'r' ORDER BY 1"
+OWN = "SELECT store_id, value FROM duly.duly_meta, duly.duly_secrets"
 SEQUENCES = "SELECT sequencename, last_value FROM pg_sequences ORDER BY 1"
 
 
@@ -33,7 +33,7 @@ def ask(url: str, statement: str) -> list[tuple[Any, ...]]:
 def all_of(url: str) -> dict[str, list[tuple[Any, ...]]]:
     """Every row, except for what is the store's own, and where the numbers have come to."""
     rows = "SELECT to_jsonb(t) - 'store_id' FROM {} t ORDER BY 1"
-    found = {table: ask(url, rows.format(table)) for (table,) in ask(url, TABLES) if table != "duly_secrets"}
+    found = {table: ask(url, rows.format(f"duly.{table}")) for (table,) in ask(url, TABLES) if table != "duly_secrets"}
     return {**found, "sequences": ask(url, SEQUENCES)}
 
 
@@ -45,7 +45,7 @@ async def test_the_next_test_finds_a_database_as_it_was_and_another_store(own: R
         async with app:
             await app.schedules.create("k", Every(seconds=60), job="x")
             await app.schedules.pause("k")
-        ask(first, "UPDATE duly_meta SET epoch = 7")
+        ask(first, "UPDATE duly.duly_meta SET epoch = 7")
         assert {table for table, rows in all_of(first).items() if rows != new[table]} > {"duly_schedules", "duly_meta"}
     with own.one() as second:
         assert second == first
@@ -56,22 +56,22 @@ async def test_the_next_test_finds_a_database_as_it_was_and_another_store(own: R
 def test_whoever_is_still_connected_is_sent_away(own: ReadyDatabases):
     with own.one() as url:
         guest = psycopg.connect(url)
-        guest.execute("UPDATE duly_meta SET epoch = 7")
+        guest.execute("UPDATE duly.duly_meta SET epoch = 7")
     with pytest.raises(psycopg.OperationalError):
         guest.commit()
     guest.close()
     with own.one() as again:
         assert again == url
-        assert ask(again, "SELECT epoch FROM duly_meta") == [(1,)]
+        assert ask(again, "SELECT epoch FROM duly.duly_meta") == [(1,)]
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        "ALTER TABLE duly_runs ADD COLUMN more int",
-        "ALTER TABLE duly_runs ALTER COLUMN job DROP NOT NULL",
-        "ALTER TABLE duly_runs ADD CHECK (job <> 'no')",
-        "DROP INDEX duly_schedules_client_request",
+        "ALTER TABLE duly.duly_runs ADD COLUMN more int",
+        "ALTER TABLE duly.duly_runs ALTER COLUMN job DROP NOT NULL",
+        "ALTER TABLE duly.duly_runs ADD CHECK (job <> 'no')",
+        "DROP INDEX duly.duly_schedules_client_request",
         "CREATE TABLE more (x int)",
         "CREATE FUNCTION more() RETURNS int LANGUAGE sql AS 'SELECT 1'",
         "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET work_mem = 64', current_database()); END $$",
@@ -113,9 +113,9 @@ def file_of(path: Path) -> tuple[Any, list[str]]:
     """Its journal, schema and rows, and what is the store's own."""
     with closing(apsw.Connection(str(path))) as connection:
         schema = connection.execute("SELECT type, name, sql FROM sqlite_schema ORDER BY 1, 2").fetchall()
-        tables = [name for kind, name, _ in schema if kind == "table" and name != "duly_meta"]
+        tables = [name for kind, name, _ in schema if kind == "table" and name not in ("duly_meta", "duly_migrations")]
         rows = {name: connection.execute(f"SELECT * FROM {name}").fetchall() for name in tables}
         meta = connection.execute("SELECT * FROM duly_meta").fetchall()
-        own = [str(one) for one in connection.execute(OWN).fetchall()[0]]
+        own = [str(one) for one in connection.execute(OWN.replace("duly.", "")).fetchall()[0]]
         bare = str((rows, meta)).replace(own[0], "").replace(own[1], "")
         return (connection.pragma("journal_mode"), schema, bare), own

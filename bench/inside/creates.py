@@ -69,9 +69,8 @@ async def _postgres(url: str, seconds: float) -> float:
     connection = await asyncpg.connect(url)
     names = {"id": "$1::uuid", "key": "$2::text", "body": "$3::text", "payload": "$4::text", "slots": "t"}
     schedule, revision, cursor = (text.format(**names) for text in (SCHEDULE, REVISION, CURSOR))
-    statement = await connection.prepare(
-        f"with t as ({TENANT} returning slots), s as ({schedule}), r as ({revision}) {cursor}"
-    )
+    text = f"with t as ({TENANT} returning slots), s as ({schedule}), r as ({revision}) {cursor}"
+    statement = await connection.prepare(text.replace("duly_", "duly.duly_"))
     began, done = time.perf_counter(), 0
     while time.perf_counter() - began < seconds:
         id = _next_id()

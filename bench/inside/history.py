@@ -20,8 +20,8 @@ SELECT printf('%08x-%04x-7%03x-8%03x-%012x', (:from + i) >> 16, (:from + i) & 65
 FROM n JOIN s ON s.place = i % :schedules
 """
 POSTGRES = """
-WITH s AS (SELECT row_number() OVER (ORDER BY id) - 1 AS place, id FROM duly_schedules)
-INSERT INTO duly_history (
+WITH s AS (SELECT row_number() OVER (ORDER BY id) - 1 AS place, id FROM duly.duly_schedules)
+INSERT INTO duly.duly_history (
     id, schedule_id, revision, kind, window_at, tenant, job, queue, priority, status, attempt, max_attempts, fence,
     due_at, fired_at, started_at, finished_at
 )

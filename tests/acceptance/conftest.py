@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from duly.cli import main
 from tests.cli.conftest import OURS
 from tests.contract.suite import TABLES, Dump, sorted_rows
-from tests.databases import ready_file
+from tests.databases import in_duly, ready_file
 from tests.engine.conftest import clock, lab
 from tests.store_choice import EACH_STORE
 from tests.stores import select_sql
@@ -54,7 +54,7 @@ def execute(url: str, statement: str) -> list[Any]:
         finally:
             connection.close()
     with psycopg.connect(url, autocommit=True) as postgres:
-        done = postgres.execute(statement.encode())
+        done = postgres.execute(in_duly(statement).encode())
         return done.fetchall() if done.description else []
 
 

@@ -142,7 +142,7 @@ async def test_a_running_instance_notices_that_its_store_went_back(fresh_postgre
 
         await until(ticked)
         with psycopg.connect(fresh_postgres, autocommit=True) as connection:
-            connection.execute("UPDATE duly_meta SET ticks = ticks - 1000")  # more than it ticks before a look
+            connection.execute("UPDATE duly.duly_meta SET ticks = ticks - 1000")  # more than it ticks before a look
         await until(paused)
         state = await app.firing.state()
         assert (state.epoch, state.by) == (2, "duly")

@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 import apsw
 import psycopg
 
+from tests.databases import in_duly
 from tests.serve.serving import Served
 
 VECTORS = Path(__file__).parents[1] / "vectors"
@@ -77,7 +78,7 @@ class Target:
             self.close: Callable[[], None] = lambda: connection.close()
         else:
             postgres = psycopg.connect(database_url, autocommit=True)
-            self._select = lambda statement: postgres.execute(statement.encode())
+            self._select = lambda statement: postgres.execute(in_duly(statement).encode())
             self.close = postgres.close
 
     def ask(self, request: Request) -> Answer:

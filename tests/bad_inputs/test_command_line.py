@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from click.testing import CliRunner, Result
@@ -52,6 +53,39 @@ def test_l05_a_key_with_a_line_break_is_refused(run: Run) -> None:
     assert done.exit_code == 78
     assert "DULY_API_KEY is not usable" in done.stderr
     assert "y: z" not in done.stderr
+
+
+NO_SCHEMAS = (
+    'x"; DROP SCHEMA public CASCADE; --', "Duly", "1st", "my-jobs", "a.b", "", " duly", "duly\n", "é", "a" * 64,
+    "pg_temp", "pg_catalog", "information_schema",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("way", "name"),
+    [
+        (way, name)
+        for way in ("url", "file", "variable", "printed")
+        for name in NO_SCHEMAS
+        if name or way in ("url", "file")  # an empty variable is one that is not set
+    ],
+)
+def test_l14_a_schema_name_that_is_not_an_identifier_is_refused_before_anything_connects(
+    run: Run, tmp_path: Path, way: str, name: str
+) -> None:
+    nobody = "postgresql://u@127.0.0.1:1/x"  # whoever connects is told 69
+    if way == "url":
+        done = run("--database-url", f"{nobody}?schema={quote(name, safe='')}", "schedule", "list")
+    elif way == "file":
+        (tmp_path / "duly.toml").write_text(f"[database]\nurl = '{nobody}'\nschema = {json.dumps(name)}\n", "utf-8")
+        done = run("schedule", "list")
+    elif way == "variable":
+        done = run("--database-url", nobody, "schedule", "list", DULY_DATABASE_SCHEMA=name)
+    else:
+        done = run("db", "sql", "--dialect", "postgres", DULY_DATABASE_SCHEMA=name)
+    assert done.exit_code == 2, done.output
+    assert "schema" in done.stderr
+    assert "expected 1 to 63 characters of a-z, 0-9 and _" in done.stderr
 
 
 @pytest.mark.parametrize("text", [BOMB, MERGES + "a: 1", "a: &a {x: 1}\n" + MERGES], ids=["lists", "broken", "merges"])

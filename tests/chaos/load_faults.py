@@ -15,17 +15,19 @@ from tests.chaos.judging import percentile
 from tests.chaos.trial import LEASE, Trial
 
 _MILLION = """
-INSERT INTO duly_history
+INSERT INTO duly.duly_history
 SELECT made.*
-FROM (SELECT h FROM duly_history AS h WHERE kind = 'direct' LIMIT 1) AS one,
+FROM (SELECT h FROM duly.duly_history AS h WHERE kind = 'direct' LIMIT 1) AS one,
     (SELECT n, (extract(epoch FROM now()) * 1000)::bigint - 7200000 - n AS at FROM generate_series(1, 1000000) n) AS t,
     LATERAL jsonb_populate_record(one.h, jsonb_build_object(
         'id', lpad(to_hex(at), 12, '0') || '7' || substr(md5(n::text), 1, 3) || '8' || substr(md5(n::text), 4, 15),
         'due_at', at, 'fired_at', at, 'started_at', at, 'finished_at', at + 10
     )) AS made
 """
-_LEFT = "SELECT count(*) FROM duly_history WHERE finished_at < (extract(epoch FROM now()) * 1000)::bigint - 3600000"
-_SIZE = "SELECT pg_total_relation_size('duly_history') / 1048576"
+_LEFT = (
+    "SELECT count(*) FROM duly.duly_history WHERE finished_at < (extract(epoch FROM now()) * 1000)::bigint - 3600000"
+)
+_SIZE = "SELECT pg_total_relation_size('duly.duly_history') / 1048576"
 PURGED_WITHIN = 1800.0
 
 

@@ -164,9 +164,9 @@ async def lock_held(trial: Trial) -> None:
             time.sleep(seconds)
             connection.rollback()
 
-    await asyncio.to_thread(hold, "LOCK TABLE duly_runs IN ACCESS EXCLUSIVE MODE", 10)
+    await asyncio.to_thread(hold, "LOCK TABLE duly.duly_runs IN ACCESS EXCLUSIVE MODE", 10)
     await trial.ask(9)
-    await asyncio.to_thread(hold, "SELECT id FROM duly_runs LIMIT 3 FOR UPDATE", LEASE)
+    await asyncio.to_thread(hold, "SELECT id FROM duly.duly_runs LIMIT 3 FOR UPDATE", LEASE)
     await trial.works_again(time.time())
 
 
@@ -255,7 +255,7 @@ async def old_snapshot(trial: Trial, seconds: float = 600) -> None:
     calm = await passing(trial, 20)
     with psycopg.connect(server_of(trial).url) as connection:
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-        connection.execute("SELECT count(*) FROM duly_runs")
+        connection.execute("SELECT count(*) FROM duly.duly_runs")
         began = time.monotonic()
         held = await passing(trial, seconds - 60)
         last = await passing(trial, 60)

@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 from duly import Duly as Scheduler
 from duly.cli import main
 from tests.client.serving import served
-from tests.databases import ready_file
+from tests.databases import in_duly, ready_file
 from tests.store_choice import EACH_STORE, EACH_STORE_AND_REST
 
 Duly = Callable[..., Result]
@@ -80,7 +80,7 @@ def execute(url: str, statement: str) -> None:
         connection.close()
     else:
         with psycopg.connect(url, autocommit=True) as postgres:
-            postgres.execute(statement.encode())
+            postgres.execute(in_duly(statement).encode())
 
 
 @pytest.fixture(params=EACH_STORE)

@@ -57,7 +57,7 @@ def second_migration(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
     def add() -> None:
         monkeypatch.setitem(sqlite_migrations(), 2, "CREATE TABLE duly_second (id INTEGER) STRICT;")
-        monkeypatch.setitem(postgres_migrations(), 2, b"CREATE TABLE duly_second (id int);")
+        monkeypatch.setitem(postgres_migrations(), 2, "CREATE TABLE duly.duly_second (id int);")
 
     return add
 

@@ -7,13 +7,12 @@ import psycopg
 import pytest
 
 from duly.store.postgres import postgres_store
-from duly.store.rights import RightsMissing
 from tests.cli.conftest import Duly
 from tests.store.postgres.making import RULES, put
 
 GRANTS = """
-GRANT USAGE ON SCHEMA public TO {user};
-GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {user}
+GRANT USAGE ON SCHEMA duly TO {user};
+GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA duly TO {user}
 """
 
 
@@ -54,22 +53,46 @@ async def test_the_rights_that_are_named_are_enough(fresh_postgres: str, user: s
         await store.close()
 
 
-async def test_who_may_not_make_the_tables_is_told_which_rights_to_grant(fresh_postgres: str, user: str) -> None:
-    tell(fresh_postgres, f"GRANT USAGE ON SCHEMA public TO {user}")
-    store = postgres_store(seen_by(fresh_postgres, user))
-    with pytest.raises(RightsMissing, match=r"permission denied for schema public .*; grant it USAGE on the schema"):
-        await store.open()
-    await store.close()
+@pytest.mark.parametrize("exists", [False, True], ids=["no-schema", "schema-of-others"])
+def test_a_role_without_rights_is_told_the_statement_that_an_administrator_runs_and_then_it_works(
+    fresh_postgres: str, user: str, duly: Duly, exists: bool
+) -> None:
+    name = "app_jobs" if exists else "user"  # a reserved word of SQL is a schema like any other
+    if exists:
+        tell(fresh_postgres, f"CREATE SCHEMA {name}")
+    url = seen_by(f"{fresh_postgres}?schema={name}", user)
+    done = duly("db", "migrate", "--database-url", url)
+    assert done.exit_code == 78
+    _, _, statement = done.stderr.splitlines()[0].partition("an administrator has to run: ")
+    if exists:
+        assert statement == f'GRANT USAGE, CREATE ON SCHEMA "{name}" TO {user};'
+    else:
+        assert statement == f'CREATE SCHEMA "{name}" AUTHORIZATION {user};'
+    tell(fresh_postgres, statement)
+    assert duly("db", "migrate", "--database-url", url).exit_code == 0
+    assert duly("schedule", "list", "--database-url", url).exit_code == 0
+
+
+def test_a_role_that_may_not_use_the_schema_is_told_the_statements_that_let_it(
+    fresh_postgres: str, user: str, duly: Duly
+) -> None:
+    assert duly("db", "migrate", "--database-url", fresh_postgres).exit_code == 0
+    url = seen_by(fresh_postgres, user)
+    done = duly("schedule", "list", "--database-url", url)
+    assert done.exit_code == 78
+    _, _, statements = done.stderr.splitlines()[0].partition("an administrator has to run: ")
+    tell(fresh_postgres, statements)
+    assert duly("schedule", "list", "--database-url", url).exit_code == 0
 
 
 def test_who_may_not_read_the_tables_ends_with_78(fresh_postgres: str, user: str, duly: Duly) -> None:
     assert duly("db", "migrate", "--database-url", fresh_postgres).exit_code == 0
-    tell(fresh_postgres, f"GRANT USAGE ON SCHEMA public TO {user}")
+    tell(fresh_postgres, f"GRANT USAGE ON SCHEMA duly TO {user}")
     url = seen_by(fresh_postgres, user)
     done = duly("schedule", "list", "--database-url", url)
     assert done.exit_code == 78, done.stderr
-    assert "SELECT, INSERT, UPDATE, DELETE on all tables" in done.stderr
+    assert "SELECT, INSERT, UPDATE, DELETE on all its tables" in done.stderr
     looked = duly("doctor", "--database-url", url)
     assert looked.exit_code == 1
-    assert "SELECT, INSERT, UPDATE, DELETE on all tables" in looked.stdout
+    assert "SELECT, INSERT, UPDATE, DELETE on all its tables" in looked.stdout
     assert "is the database running" not in looked.stdout

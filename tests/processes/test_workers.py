@@ -11,6 +11,7 @@ from duly import Duly, Run, RunStatus
 from duly.app.stores import own_transaction
 from duly.core.run import Reason
 from tests.acceptance.rules import rule
+from tests.databases import in_store
 from tests.processes.fleet import PATIENCE, STEADY, Fleet, all_ended, until
 
 pytestmark = [pytest.mark.processes, pytest.mark.xdist_group("processes"), pytest.mark.timeout(180, func_only=True)]
@@ -30,7 +31,7 @@ async def test_e1_a_frozen_worker_s_late_writes_are_refused_and_each_run_ends_on
         frozen_at = time.monotonic()
         await fleet.start_all("a", "b", settings=STEADY)
         with own_transaction(fleet.url) as connection:
-            connection.execute("UPDATE duly_instances SET expires_at = 0 WHERE name = 'zombie'")
+            connection.execute(in_store(fleet.url, "UPDATE duly_instances SET expires_at = 0 WHERE name = 'zombie'"))
         # Long enough to be still at it when the zombie wakes up, or done: both must hold.
         await until(lambda: len(fleet.ledger("start")) == 10, fleet, "the runs to be taken over")
         await until(lambda: time.monotonic() > frozen_at + 5, fleet, "the zombie's naps to be over")

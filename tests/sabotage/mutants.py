@@ -174,13 +174,13 @@ MUTANTS = (
             Edit(sql("postgres", "lock_runs"), "FOR UPDATE OF r", ""),
             Edit(
                 sql("postgres", "complete_runs"),
-                "DELETE FROM duly_runs AS r\n    WHERE",
-                "DELETE FROM duly_runs AS held USING duly_runs AS r\n    WHERE held.id = r.id AND",
+                "DELETE FROM duly.duly_runs AS r\n    WHERE",
+                "DELETE FROM duly.duly_runs AS held USING duly.duly_runs AS r\n    WHERE held.id = r.id AND",
             ),
             Edit(
                 sql("postgres", "finish_runs"),
-                "DELETE FROM duly_runs AS r\n    WHERE",
-                "DELETE FROM duly_runs AS held USING duly_runs AS r\n    WHERE held.id = r.id AND",
+                "DELETE FROM duly.duly_runs AS r\n    WHERE",
+                "DELETE FROM duly.duly_runs AS held USING duly.duly_runs AS r\n    WHERE held.id = r.id AND",
             ),
             Edit(
                 sql("postgres", "return_runs"),

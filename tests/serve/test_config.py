@@ -185,6 +185,19 @@ def test_a_wrong_flag_is_named(place: Place) -> None:
         place.load({"api.port": 0.5})
 
 
+def test_the_schema_is_that_of_the_url_or_of_the_setting(place: Place) -> None:
+    place.write("duly.toml", "[database]\nurl = 'postgresql://h/a'\nschema = 'jobs'")
+    assert place.load().database_url == "postgresql://h/a?schema=jobs"
+    assert place.load({"database.url": "postgresql://h/a?schema=own"}).database_url == "postgresql://h/a?schema=own"
+    assert place.load({"database.url": "sqlite:///x.db"}).database_url == "sqlite:///x.db"
+    place.environment["DULY_DATABASE_SCHEMA"] = "Jobs"
+    with pytest.raises(
+        ValidationFailed, match=r'^DULY_DATABASE_SCHEMA is "Jobs"; expected 1 to 63 characters'
+    ) as refused:
+        place.load()
+    assert (refused.value.path, refused.value.got) == ("DULY_DATABASE_SCHEMA", "Jobs")
+
+
 def test_a_file_that_was_named_must_exist(place: Place) -> None:
     assert place.refusal(config="no.toml") == "--config is 'no.toml', which cannot be read: No such file or directory"
     place.environment["DULY_CONFIG"] = "no.toml"

@@ -174,7 +174,7 @@ def test_an_older_or_newer_schema_on_a_server_says_which_and_what_to_do(tmp_path
     _make(fresh_postgres, tmp_path)
     for schema, words in ((0, "run `duly db migrate`"), (99, "install the newer duly")):
         with psycopg.connect(fresh_postgres, autocommit=True) as connection:
-            connection.execute("UPDATE duly_meta SET schema = %s", [schema])
+            connection.execute("UPDATE duly.duly_meta SET schema = %s", [schema])
         said = duly("serve", "--port", "0", "--database-url", fresh_postgres, folder=tmp_path)
         assert said.code == 78
         (line,) = said.lines

@@ -9,6 +9,7 @@ import apsw
 import psycopg
 
 from tests.counting import at_least
+from tests.databases import in_duly
 
 KEY_A = "a:" + b64encode(bytes(range(32))).decode()
 KEY_B = "b:" + b64encode(bytes(range(32, 64))).decode()
@@ -24,7 +25,7 @@ def everything_in(url: str) -> str:
         return "\n".join(str(row) for table in tables for row in connection.execute(f"SELECT * FROM {table}"))
     with psycopg.connect(url) as postgres:
         found = postgres.execute("SELECT tablename FROM pg_tables WHERE tablename LIKE 'duly_%'").fetchall()
-        return "\n".join(str(row) for (table,) in found for row in postgres.execute(f"SELECT * FROM {table}"))
+        return "\n".join(str(row) for (table,) in found for row in postgres.execute(f"SELECT * FROM duly.{table}"))
 
 
 def change(url: str, statement: str) -> None:
@@ -33,7 +34,7 @@ def change(url: str, statement: str) -> None:
         apsw.Connection("/" + url.removeprefix("sqlite:///").lstrip("/")).execute(statement)
     else:
         with psycopg.connect(url) as postgres:
-            postgres.execute(statement)
+            postgres.execute(in_duly(statement))
 
 
 def statements(dialect: str) -> list[Path]:

@@ -214,7 +214,7 @@ def test_what_a_statement_writes_is_sealed(dialect: str) -> None:
     written = set()
     for path in statements(dialect):
         text = path.read_text()
-        table = re.search(r"(?:INSERT INTO|^UPDATE) duly_(\w+)", text, re.MULTILINE)
+        table = re.search(r"(?:INSERT INTO|^UPDATE) (?:duly\.)?duly_(\w+)", text, re.MULTILINE)
         if table is None or table[1] not in PLACES or path.stem.startswith("reseal_"):
             continue
         given = {name for name in PLACES[table[1]].sealed if re.search(rf":{name}\b", text)}

@@ -18,7 +18,8 @@ UNTOLD = {"revive_runs", "insert_heirs"}
 # It takes away at once what it makes, to learn what a transaction cannot see; PostgreSQL alone needs that.
 PROBES = {"probe_history"}
 WRITES = re.compile(
-    r"INTO duly_(history|runs|schedules|changes|attempts|overdue)\b|FROM duly_overdue\b.*RETURNING|claimed_by = :",
+    r"INTO (duly\.)?duly_(history|runs|schedules|changes|attempts|overdue)\b|FROM (duly\.)?duly_overdue\b.*RETURNING"
+    r"|claimed_by = :",
     re.IGNORECASE | re.DOTALL,
 )
 

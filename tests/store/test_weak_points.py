@@ -63,7 +63,7 @@ def test_a_snapshot_that_is_held_for_long_is_told(ready_postgres: str, monkeypat
 
     with psycopg.connect(ready_postgres) as holder:
         holder.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-        holder.execute("SELECT count(*) FROM duly_runs")
+        holder.execute("SELECT count(*) FROM duly.duly_runs")
         assert told() == [], "a short one is nothing to tell"
         monkeypatch.setattr(checking, "OLD_SNAPSHOT", 0)
         assert "vacuum cannot sweep up what ended since" in told()[0]

@@ -11,6 +11,8 @@ from duly.config.options import OPTIONS, Option, Refused
 from duly.config.sources import FILE_HERE, FILE_OF_MACHINE
 from tests.surface.diff import Tree
 
+UNNAMED = "unnamed"
+"""A name that no error names."""
 NONSENSE = "no-such-word"
 SAMPLES: dict[str, Any] = {
     "text": NONSENSE, "long text": "x" * 40, "text beyond ASCII": "é", "duration": "5m", "true": True, "-1": -1, "0": 0,
@@ -58,7 +60,7 @@ def _read(option: Option) -> Any:
 
 def _choices(option: Option) -> Iterator[str]:
     """Yield the accepted words of a setting that rejects other text; the error names them."""
-    if _accepts(option, NONSENSE) or _accepts(option, SAMPLES["duration"]):
+    if any(_accepts(option, text) for text in (NONSENSE, SAMPLES["duration"], UNNAMED)):
         return
     try:
         option.kind.read(NONSENSE)

@@ -10,6 +10,7 @@ import pytest
 
 from duly.app.stores import own_transaction
 from tests.acceptance.rules import rule
+from tests.databases import in_store
 from tests.processes.conftest import own_place
 from tests.store_choice import postgres_too
 
@@ -33,7 +34,7 @@ def run_until(place: str, workflow: str, url: str, diary: Path) -> "subprocess.C
         check=False,
     )
     with own_transaction(url) as connection:
-        connection.execute("UPDATE duly_instances SET expires_at = 0")
+        connection.execute(in_store(url, "UPDATE duly_instances SET expires_at = 0"))
     return done
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from duly.config import Loaded
+from duly.core.database_schema import with_schema
 from duly.engine.instance import Instance
 
 from .duly import Duly
@@ -34,6 +35,7 @@ def prepare(app: Duly, loaded: Loaded) -> Duly:
     flag = loaded.origins["database.url"].startswith("flag")
     url = app._given_url if app._given_url is not None and not flag else loaded.database_url
     declared = app._declared
+    url = with_schema(url, loaded["database.schema"])
     app._assemble(url, app._given_settings or loaded.settings, loaded["roles"])
     app._declared.take_over(declared)
     _configure(app, loaded)

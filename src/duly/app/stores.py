@@ -91,9 +91,9 @@ def own_transaction(url: str) -> Iterator[Any]:
         finally:
             connection.close()
         return
-    import psycopg
+    from duly.store.postgres.address import connect_plainly
 
-    with psycopg.connect(url) as postgres:
+    with connect_plainly(url) as postgres:
         yield postgres
 
 
@@ -126,15 +126,18 @@ def _inspecting(url: str) -> tuple[ModuleType, str]:
     raise _unknown(url)
 
 
-def upgrade_text(dialect: str, since: int) -> str:
-    """The text of one transaction that brings a database of this dialect from schema ``since`` to the newest."""
+def upgrade_text(dialect: str, since: int, schema: str) -> str:
+    """The text of one transaction that brings a database of this dialect from version ``since`` to the newest.
+
+    ``schema`` is where PostgreSQL has the tables.
+    """
     if dialect == "sqlite":
         from duly.store.sqlite import migrating as on_file
 
         return on_file.upgrade_text(since)
     from duly.store.postgres import migrating as on_server
 
-    return on_server.upgrade_text(since)
+    return on_server.upgrade_text(since, schema)
 
 
 def is_in_memory(url: str) -> bool:

@@ -10,7 +10,7 @@ from .failing import Refused
 from .grouping import Group
 from .options import choices_of, common_options, output_options
 from .printing import Sheet, printer
-from .reach import OnServer, OnStore, find_reach
+from .reach import OnServer, OnStore, find_reach, load_config
 
 if TYPE_CHECKING:
     from duly.store.inspection import Inspection
@@ -78,10 +78,13 @@ def status() -> None:
 def sql(dialect: str | None, since: int) -> None:
     """Print what makes or upgrades the schema, as one transaction, for whoever must run or read it by hand."""
     from duly.app.stores import upgrade_text
+    from duly.core.database_schema import schema_of
 
-    if dialect is None:
-        dialect = "sqlite" if database_url().startswith("sqlite:") else "postgres"
-    click.echo(upgrade_text(dialect, since), nl=False)
+    configured = load_config(choices_of(click.get_current_context()))
+    url = configured.database_url if dialect else database_url()
+    is_sqlite = url.startswith("sqlite:")
+    schema = configured["database.schema"] if is_sqlite else schema_of(url)
+    click.echo(upgrade_text(dialect or ("sqlite" if is_sqlite else "postgres"), since, schema), nl=False)
 
 
 @command.command()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from duly.core.database_schema import with_schema
 from duly.core.errors import ConfigurationError, DulyError, ValidationFailed
 
 from .declared import place_of, read_schedules
@@ -53,7 +54,8 @@ class Loaded:
 
     @property
     def database_url(self) -> str:
-        return str(self.values["database.url"])
+        """With the schema, where it is not the default and the URL names none."""
+        return with_schema(str(self.values["database.url"]), self.values["database.schema"])
 
     def chosen(self, path: str) -> bool:
         """Whether anybody chose it, or it is the default."""
@@ -155,7 +157,12 @@ def _read(
         return read(value)
     except Refused as refused:
         shown = "not usable" if secret else f'"{value}"' if isinstance(value, str) else repr(value)
-        raise error(f"{where} is {shown}; expected {refused}") from None
+        raise (refused.error or error)(
+            f"{where} is {shown}; expected {refused}",
+            path=where,
+            got=None if secret else value,
+            expected=str(refused),
+        ) from None
 
 
 def _files(config: str | Path | None, environment: Mapping[str, str], folder: Path) -> list[File]:

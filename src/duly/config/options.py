@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
-from duly.core.errors import DulyError
+from duly.core.database_schema import DEFAULT_SCHEMA, check_schema_name
+from duly.core.database_schema import EXPECTED as SCHEMA_EXPECTED
+from duly.core.errors import DulyError, ValidationFailed
 from duly.core.policy import Missed
 from duly.core.sealed import EXPECTED
 from duly.core.timing.duration import parse_duration
@@ -21,7 +23,11 @@ ROLES: Final = ("api", "scheduler", "worker")
 
 
 class Refused(Exception):
-    """A value is not what an option may be; carries what was expected."""
+    """A value is not what an option may be; carries what was expected, and the error if it is always the same one."""
+
+    def __init__(self, expected: str, error: type[DulyError] | None = None) -> None:
+        super().__init__(expected)
+        self.error = error
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +173,16 @@ def _seconds() -> Kind:
     return Kind(read, parse)
 
 
+def _schema_name() -> Kind:
+    def read(value: object) -> str:
+        try:
+            return check_schema_name(value)
+        except ValidationFailed:
+            raise Refused(SCHEMA_EXPECTED, ValidationFailed) from None
+
+    return Kind(read, read)
+
+
 def _truth() -> Kind:
     words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
@@ -224,6 +240,7 @@ OPTIONS: Final[Mapping[str, Option]] = {
             also=("DATABASE_URL",),
             called="--database-url",
         ),
+        Option("database", "schema", _schema_name(), DEFAULT_SCHEMA),
         Option("api", "host", text("an address such as 127.0.0.1"), "127.0.0.1"),
         Option("api", "port", whole(0, 65535, expected="a whole number 0-65535"), 8080, also=("PORT",)),
         Option("api", "allowed_hosts", names("names such as duly.example, joined by commas"), ()),

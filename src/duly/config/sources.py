@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from duly.core.database_schema import check_schema_name, with_schema
 from duly.core.errors import ConfigurationError
 
 DEFAULT_DATABASE_URL: Final = "sqlite:///duly.db"
+SCHEMA_VARIABLES: Final = ("DULY_DATABASE_SCHEMA", "DULY_DATABASE__SCHEMA")
 FILE_HERE: Final = "duly.toml"
 FILE_OF_MACHINE: Final = Path("/etc/duly/config.toml")
 
@@ -19,13 +21,18 @@ def process_environment() -> Mapping[str, str]:
 
 
 def database_url(given: str | None, environment: Mapping[str, str] | None = None) -> str:
-    """The store of an app: what was given, else ``DULY_DATABASE_URL``, else a SQLite file in this folder."""
+    """The store of an app: what was given, else ``DULY_DATABASE_URL``, else a SQLite file in this folder.
+
+    Where a URL of PostgreSQL names no schema, ``DULY_DATABASE_SCHEMA`` does.
+    """
     if given is not None and not (isinstance(given, str) and given):
         raise ConfigurationError(
             f"the database URL is {given!r}; expected text such as 'sqlite:///duly.db' or 'postgresql://host/name'"
         )
     found = process_environment() if environment is None else environment
-    return given or found.get("DULY_DATABASE_URL") or DEFAULT_DATABASE_URL
+    url = given or found.get("DULY_DATABASE_URL") or DEFAULT_DATABASE_URL
+    schema = next((found[name] for name in SCHEMA_VARIABLES if found.get(name)), None)
+    return url if schema is None else with_schema(url, check_schema_name(schema, SCHEMA_VARIABLES[0]))
 
 
 def debugging(environment: Mapping[str, str] | None = None) -> bool:

@@ -22,8 +22,8 @@ JOB = "send"
 PATIENT = Limits(connect=60, statement=60, lock=60, idle=60, operation=90)
 """For tests that are not about limits: only something that hangs takes so long, also on a busy machine."""
 ENDING: LiteralString = """
-WITH gone AS (DELETE FROM duly_runs WHERE job = %s RETURNING *)
-INSERT INTO duly_history (
+WITH gone AS (DELETE FROM duly.duly_runs WHERE job = %s RETURNING *)
+INSERT INTO duly.duly_history (
     id, schedule_id, revision, kind, window_at, tenant, job, queue, priority, status, attempt, max_attempts, fence,
     session, due_at, fired_at, finished_at
 )

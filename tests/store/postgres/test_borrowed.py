@@ -33,11 +33,11 @@ async def test_what_is_rolled_back_was_never_there(store: SqlStore, fresh_postgr
     with psycopg.connect(fresh_postgres) as connection:
         await store.enqueue([new_request()], connection=connection)
         await store.put_schedules([new_schedule("a")], connection=connection)
-        assert connection.execute("SELECT count(*) FROM duly_runs").fetchone() == (1,)
-        assert ask(fresh_postgres, "SELECT count(*) FROM duly_runs") == [0]
+        assert connection.execute("SELECT count(*) FROM duly.duly_runs").fetchone() == (1,)
+        assert ask(fresh_postgres, "SELECT count(*) FROM duly.duly_runs") == [0]
         connection.rollback()
-    assert ask(fresh_postgres, "SELECT count(*) FROM duly_runs") == [0]
-    assert ask(fresh_postgres, "SELECT count(*) FROM duly_schedules") == [0]
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly.duly_runs") == [0]
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly.duly_schedules") == [0]
 
 
 async def test_what_the_caller_commits_is_there(store: SqlStore, fresh_postgres: str):
@@ -55,14 +55,14 @@ async def test_a_transaction_block_on_an_autocommit_connection_will_do(store: Sq
             await store.enqueue([new_request()], connection=connection)
         with pytest.raises(ValidationFailed, match="autocommit mode and outside of a transaction"):
             await store.enqueue([new_request()], connection=connection)
-    assert ask(fresh_postgres, "SELECT count(*) FROM duly_runs") == [1]
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly.duly_runs") == [1]
 
 
 @pytest.mark.parametrize("factory", [psycopg.Cursor, psycopg.ClientCursor, psycopg.RawCursor])
 async def test_the_callers_rows_and_cursors_do_not_matter(store: SqlStore, fresh_postgres: str, factory: type):
     with psycopg.connect(fresh_postgres, row_factory=dict_row, cursor_factory=factory) as connection:
         await store.enqueue([new_request()], connection=connection)
-        assert connection.execute("SELECT count(*) AS n FROM duly_runs").fetchone() == {"n": 1}
+        assert connection.execute("SELECT count(*) AS n FROM duly.duly_runs").fetchone() == {"n": 1}
 
 
 async def test_another_kind_of_connection_is_refused_by_name(store: SqlStore):
@@ -91,7 +91,7 @@ def looking_back(url: str, level: IsolationLevel) -> Iterator[psycopg.Connection
     """A transaction of the caller's that goes on seeing the store as it is now."""
     with psycopg.connect(url) as connection:
         connection.isolation_level = level
-        connection.execute("SELECT count(*) FROM duly_runs")
+        connection.execute("SELECT count(*) FROM duly.duly_runs")
         yield connection
         connection.rollback()
 
@@ -113,8 +113,8 @@ async def test_a_run_that_has_ended_since_the_transaction_looked_is_not_made_aga
         ) as told:
             await store.enqueue([new_request(), request], connection=connection)
         assert told.value.details["sqlstate"] == "40001"
-    assert ask(fresh_postgres, "SELECT count(*) FROM duly_runs") == [0]
-    assert ask(fresh_postgres, "SELECT status FROM duly_history") == ["completed"]
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly.duly_runs") == [0]
+    assert ask(fresh_postgres, "SELECT status FROM duly.duly_history") == ["completed"]
 
 
 @pytest.mark.parametrize("level", FIXED, ids=lambda level: level.name)
@@ -122,8 +122,8 @@ async def test_what_is_new_is_stored_at_every_level(store: SqlStore, fresh_postg
     with looking_back(fresh_postgres, level) as connection:
         made = await store.enqueue([new_request(), new_request()], connection=connection)
         connection.commit()
-    assert ask(fresh_postgres, "SELECT count(*) FROM duly_runs") == [len(made)]
-    assert ask(fresh_postgres, "SELECT count(*) FROM duly_history") == [0], "nothing is left of the look"
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly.duly_runs") == [len(made)]
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly.duly_history") == [0], "nothing is left of the look"
 
 
 @pytest.mark.parametrize("level", FIXED, ids=lambda level: level.name)

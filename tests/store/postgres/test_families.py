@@ -62,7 +62,7 @@ async def test_a_repeated_record_that_waits_for_the_end_of_its_child_does_not_br
         settling.commit()
     await recording
     assert await claim_all(store, flow.session) == [], "an ended run does not run again"
-    assert ask(fresh_postgres, "SELECT job FROM duly_runs") == [FLOW]
+    assert ask(fresh_postgres, "SELECT job FROM duly.duly_runs") == [FLOW]
 
 
 async def test_i7_a_cancel_reaches_the_child_that_is_being_made(store: SqlStore, fresh_postgres: str) -> None:
@@ -112,7 +112,9 @@ async def test_settles_that_end_each_others_children_do_not_wait_in_a_circle(
     claims = {claim.id: claim for claim in await claim_all(store, flows[0].session)}
     ends = [flows[0].settlement(claims[made.request.id], Completed("1")) for made in children]
     with psycopg.connect(fresh_postgres) as holding:
-        holding.execute("LOCK TABLE duly_children IN ACCESS EXCLUSIVE MODE")  # nobody learns who is to hear of an end
+        holding.execute(
+            "LOCK TABLE duly.duly_children IN ACCESS EXCLUSIVE MODE"
+        )  # nobody learns who is to hear of an end
         settling = [asyncio.create_task(store.settle(batch)) for batch in ([first, ends[1]], [second, ends[0]])]
         while ask(fresh_postgres, WAITING) != [2]:  # noqa: ASYNC110 - only the server knows who waits
             await asyncio.sleep(0.01)

@@ -133,7 +133,7 @@ async def test_a_wrong_guess_does_nothing_and_is_mended(store: SqlStore, fresh_p
     now = await store.driver.write(program)
     assert len(program.told) == 2
     assert before <= now <= await store.now()
-    assert ask(fresh_postgres, "SELECT slots FROM duly_tenants WHERE id = 't'") == [1]
+    assert ask(fresh_postgres, "SELECT slots FROM duly.duly_tenants WHERE id = 't'") == [1]
 
 
 async def test_a_create_by_a_wrong_guess_is_stored_once_and_as_of_now(store: SqlStore) -> None:

@@ -45,11 +45,11 @@ async def test_a_session_that_closes_waits_for_its_claim_under_way_and_gives_tha
     session = await open_session(store)
     (run,) = await store.enqueue([new_request()])
     with psycopg.connect(fresh_postgres) as claiming:
-        claiming.execute("SELECT 1 FROM duly_instances FOR KEY SHARE")
+        claiming.execute("SELECT 1 FROM duly.duly_instances FOR KEY SHARE")
         closing = asyncio.create_task(store.close_session(session))
         await waits_for_a_lock(fresh_postgres, closing)
         assert not closing.done()
-        claiming.execute("UPDATE duly_runs SET claimed_by = %s, fence = 1, attempt = 1", [session])
+        claiming.execute("UPDATE duly.duly_runs SET claimed_by = %s, fence = 1, attempt = 1", [session])
         claiming.commit()
     assert await closing == 1
     given_back = await store.get_run(run.id)
@@ -63,14 +63,14 @@ async def test_a_claim_waits_for_one_who_declares_its_session_dead_and_then_take
     session = await open_session(store)
     (run,) = await store.enqueue([new_request()])
     with psycopg.connect(fresh_postgres) as recovery:
-        recovery.execute("DELETE FROM duly_instances WHERE session = %s", [session])
+        recovery.execute("DELETE FROM duly.duly_instances WHERE session = %s", [session])
         claiming = asyncio.create_task(store.claim_runs(session, jobs=[run.job], limit=10))
         await waits_for_a_lock(fresh_postgres, claiming)
         assert not claiming.done(), "it must wait for the session, not believe what it saw before"
         recovery.commit()
     claimed = await claiming
     assert (claimed.alive, list(claimed.claims)) == (False, [])
-    assert ask(fresh_postgres, "SELECT claimed_by FROM duly_runs") == [None]
+    assert ask(fresh_postgres, "SELECT claimed_by FROM duly.duly_runs") == [None]
 
 
 @pytest.mark.parametrize("outcome", [Completed(), Failed("no"), Failed("no", fatal=True), Released()], ids=str)
@@ -81,15 +81,15 @@ async def test_a_settle_that_meets_a_takeover_looks_again_when_it_has_the_row(
     await store.enqueue([new_request()])
     (claim,) = await claim_all(store, zombie)
     with psycopg.connect(fresh_postgres) as takeover:
-        takeover.execute("UPDATE duly_runs SET claimed_by = %s, fence = fence + 1", [other])
+        takeover.execute("UPDATE duly.duly_runs SET claimed_by = %s, fence = fence + 1", [other])
         settling = asyncio.create_task(store.settle([Settlement(claim, zombie, outcome, Retry())]))
         await waits_for_a_lock(fresh_postgres, settling)
         assert not settling.done(), "it must wait for the row, not believe what it saw before"
         takeover.commit()
     settled = await settling
     assert (settled.ended, list(settled.lost)) == ({}, [claim.id])
-    assert ask(fresh_postgres, "SELECT fence FROM duly_runs") == [claim.fence + 1]
-    assert ask(fresh_postgres, "SELECT claimed_by FROM duly_runs") == [other]
+    assert ask(fresh_postgres, "SELECT fence FROM duly.duly_runs") == [claim.fence + 1]
+    assert ask(fresh_postgres, "SELECT claimed_by FROM duly.duly_runs") == [other]
 
 
 async def test_a_cancel_waits_for_one_who_gives_the_run_back_and_then_ends_it(
@@ -99,7 +99,7 @@ async def test_a_cancel_waits_for_one_who_gives_the_run_back_and_then_ends_it(
     (run,) = await store.enqueue([new_request()])
     await claim_all(store, session)
     with psycopg.connect(fresh_postgres) as returning:
-        returning.execute("UPDATE duly_runs SET claimed_by = NULL, hold = 4, due_at = due_at + 86400000")
+        returning.execute("UPDATE duly.duly_runs SET claimed_by = NULL, hold = 4, due_at = due_at + 86400000")
         cancelling = asyncio.create_task(store.request_cancel(run.id))
         await waits_for_a_lock(fresh_postgres, cancelling)
         assert not cancelling.done(), "it must wait for the row, or the run sleeps on with its cancel"
@@ -171,7 +171,7 @@ async def test_a8_a_fire_leaves_alone_what_another_is_pausing(
         assert (fired.windows, fired.more) == (0, False), "neither fired nor waited for"
         pausing.commit()
     assert (await store.fire_due(limit=10, rules=RULES)).windows == 0
-    assert ask(fresh_postgres, "SELECT count(*) FROM duly_runs") == [0]
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly.duly_runs") == [0]
 
 
 async def test_a8_a_pause_waits_for_the_fire_under_way_and_keeps_what_that_has_moved(
@@ -181,7 +181,7 @@ async def test_a8_a_pause_waits_for_the_fire_under_way_and_keeps_what_that_has_m
     clock.at += HOUR
     with psycopg.connect(fresh_postgres) as firing:
         firing.execute(
-            "UPDATE duly_cursors SET window_at = next_window_at, next_window_at = next_window_at + 3600000,"
+            "UPDATE duly.duly_cursors SET window_at = next_window_at, next_window_at = next_window_at + 3600000,"
             " fire_at = fire_at + 3600000, fired = 1, status = 'active'"
         )
         pausing = asyncio.create_task(store.change_schedule(made.id, pause))

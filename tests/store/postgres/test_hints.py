@@ -62,7 +62,7 @@ async def test_a_listener_whose_connection_breaks_comes_back(drivers: list[Postg
     here, there = drivers
     heard = await listening(there)
     with psycopg.connect(fresh_postgres, autocommit=True) as connection:
-        connection.execute("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE query = 'LISTEN duly'")
+        connection.execute("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE query LIKE 'LISTEN %'")
     async with asyncio.timeout(60):
         while True:
             here.hint("runs")

@@ -57,11 +57,11 @@ async def test_a_create_whose_answer_is_lost_can_be_repeated(store: SqlStore, pr
     proxy.set(Fault.LOSE_REPLY)
     with pytest.raises(OutcomeUnknown, match="repeating the call is safe"):
         await store.put_schedules(new)
-    assert ask(fresh_postgres, "SELECT count(*) FROM duly_schedules") == [2]
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly.duly_schedules") == [2]
 
     again = await store.put_schedules(new)
     assert [put.facts.id for put in again if isinstance(put, Schedule)] == [item.facts.id for item in new]
-    assert ask(fresh_postgres, "SELECT count(*) FROM duly_cursors") == [2]
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly.duly_cursors") == [2]
 
 
 @pytest.fixture
@@ -78,10 +78,10 @@ async def test_a_commit_sent_with_its_step_whose_answer_is_lost_can_be_repeated(
     proxy.set(Fault.LOSE_REPLY)
     with pytest.raises(OutcomeUnknown, match="repeating the call is safe"):
         await used.put_schedules(new)
-    assert ask(fresh_postgres, "SELECT count(*) FROM duly_cursors") == [3]
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly.duly_cursors") == [3]
     again = await used.put_schedules(new)
     assert [put.facts.id for put in again if isinstance(put, Schedule)] == [item.facts.id for item in new]
-    assert ask(fresh_postgres, "SELECT slots FROM duly_tenants") == [3]
+    assert ask(fresh_postgres, "SELECT slots FROM duly.duly_tenants") == [3]
 
 
 async def test_a_commit_sent_with_its_step_that_never_arrives_is_unknown_and_left_nothing(
@@ -90,7 +90,7 @@ async def test_a_commit_sent_with_its_step_that_never_arrives_is_unknown_and_lef
     proxy.set(Fault.LOSE)
     with pytest.raises(OutcomeUnknown):
         await put(used, "a")
-    assert ask(fresh_postgres, "SELECT key FROM duly_schedules") == ["first"]
+    assert ask(fresh_postgres, "SELECT key FROM duly.duly_schedules") == ["first"]
 
 
 async def test_a_pooler_that_lost_its_server_does_not_know_what_the_server_did(
@@ -101,28 +101,28 @@ async def test_a_pooler_that_lost_its_server_does_not_know_what_the_server_did(
     proxy.set(Fault.LOSE_REPLY)
     with pytest.raises(OutcomeUnknown, match=r"server conn crashed\?"):
         await put(used, "a")
-    assert ask(fresh_postgres, "SELECT key FROM duly_schedules ORDER BY key") == ["a", "first"]
+    assert ask(fresh_postgres, "SELECT key FROM duly.duly_schedules ORDER BY key") == ["a", "first"]
 
 
 async def test_a_server_that_ends_the_connection_before_the_commit_sent_with_its_step_is_asked_again(
     used: SqlStore, fresh_postgres: str
 ):
     """The server tells which statement it did not do, so the commit after it was not done either."""
-    with held_rows(fresh_postgres, "SELECT FROM duly_tenants FOR UPDATE") as blocker:
+    with held_rows(fresh_postgres, "SELECT FROM duly.duly_tenants FOR UPDATE") as blocker:
         creating = asyncio.create_task(put(used, "a"))
         waits = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
         await until(lambda: ask(fresh_postgres, waits))
         ask(fresh_postgres, f"SELECT pg_terminate_backend(pid, 5000) FROM ({waits}) AS waiting")
         blocker.rollback()
         assert (await creating).key == "a"
-    assert ask(fresh_postgres, "SELECT slots FROM duly_tenants") == [2]
+    assert ask(fresh_postgres, "SELECT slots FROM duly.duly_tenants") == [2]
 
 
 async def test_what_fails_before_a_commit_sent_with_its_step_was_not_done(used: SqlStore, fresh_postgres: str):
     new = [new_schedule("a"), new_schedule("first"), new_schedule("b")]
     a, taken, b = await used.put_schedules(new)
     assert (type(a), type(taken), type(b)) == (Schedule, KeyInUse, Schedule)
-    assert ask(fresh_postgres, "SELECT slot FROM duly_cursors ORDER BY slot") == [1, 2, 3]
+    assert ask(fresh_postgres, "SELECT slot FROM duly.duly_cursors ORDER BY slot") == [1, 2, 3]
 
 
 async def test_an_enqueue_whose_answer_is_lost_can_be_repeated(store: SqlStore, proxy: Proxy, fresh_postgres: str):
@@ -132,7 +132,7 @@ async def test_an_enqueue_whose_answer_is_lost_can_be_repeated(store: SqlStore, 
         await store.enqueue(requests)
     runs = await store.enqueue(requests)
     assert [run.id for run in runs] == [request.id for request in requests]
-    assert ask(fresh_postgres, "SELECT count(*) FROM duly_runs") == [2]
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly.duly_runs") == [2]
 
 
 async def test_a_fire_whose_answer_is_lost_fires_nothing_twice(
@@ -144,7 +144,7 @@ async def test_a_fire_whose_answer_is_lost_fires_nothing_twice(
     with pytest.raises(OutcomeUnknown):
         await store.fire_due(limit=10, rules=RULES)
     assert (await store.fire_due(limit=10, rules=RULES)).runs == 0
-    assert ask(fresh_postgres, "SELECT count(*) FROM duly_runs") == [1]
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly.duly_runs") == [1]
 
 
 async def test_a_fire_that_commits_with_its_last_step_fires_nothing_twice(
@@ -156,7 +156,7 @@ async def test_a_fire_that_commits_with_its_last_step_fires_nothing_twice(
     with pytest.raises(OutcomeUnknown):
         await used.fire_due(limit=10, rules=RULES)
     assert (await used.fire_due(limit=10, rules=RULES)).runs == 0
-    assert ask(fresh_postgres, "SELECT count(*) FROM duly_runs") == [1]
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly.duly_runs") == [1]
     proxy.set(Fault.LOSE)
     with pytest.raises(OutcomeUnknown):
         await used.fire_due(limit=10, rules=RULES)
@@ -170,13 +170,13 @@ async def test_a_fire_whose_connection_breaks_where_it_moves_the_cursor_has_made
     here they go over the wire as they do in a fleet."""
     await put(store, "a")
     clock.at += HOUR
-    before = ask(fresh_postgres, "SELECT fire_at FROM duly_cursors")
+    before = ask(fresh_postgres, "SELECT fire_at FROM duly.duly_cursors")
     proxy.set(Fault.LOSE, at=b"duly_move_cursors", times=99)
     with pytest.raises((StoreUnavailable, OutcomeUnknown)):
         await store.fire_due(limit=10, rules=RULES)
     assert proxy.met
-    assert ask(fresh_postgres, "SELECT count(*) FROM duly_runs") == [0]
-    assert ask(fresh_postgres, "SELECT fire_at FROM duly_cursors") == before
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly.duly_runs") == [0]
+    assert ask(fresh_postgres, "SELECT fire_at FROM duly.duly_cursors") == before
     proxy.heal()
     assert (await store.fire_due(limit=10, rules=RULES)).runs == 1
 
@@ -190,8 +190,8 @@ async def test_a_settle_whose_answer_is_lost_is_kept_and_not_lost(store: SqlStor
         await store.settle(settlements)
     settled = await store.settle(settlements)
     assert settled.lost == []
-    assert ask(fresh_postgres, "SELECT status FROM duly_history") == ["completed", "completed"]
-    assert ask(fresh_postgres, "SELECT count(*) FROM duly_runs") == [0]
+    assert ask(fresh_postgres, "SELECT status FROM duly.duly_history") == ["completed", "completed"]
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly.duly_runs") == [0]
 
 
 async def test_a_claim_whose_answer_is_lost_is_told_by_the_next_beat(store: SqlStore, proxy: Proxy):
@@ -211,28 +211,30 @@ async def test_a_commit_that_never_arrives_is_unknown_and_left_nothing(
     proxy.set(Fault.LOSE)
     with pytest.raises(OutcomeUnknown):
         await store.enqueue([request])
-    assert ask(fresh_postgres, "SELECT count(*) FROM duly_runs") == [0]
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly.duly_runs") == [0]
     (run,) = await store.enqueue([request])
     assert run.status is RunStatus.PENDING
 
 
-@pytest.mark.parametrize("word", [b"duly_begin_write", b"INSERT INTO duly_tenants", b"INSERT INTO duly_cursors"])
+@pytest.mark.parametrize(
+    "word", [b"duly_begin_write", b'INSERT INTO "duly".duly_tenants', b'INSERT INTO "duly".duly_cursors']
+)
 async def test_a_connection_that_breaks_before_the_commit_is_tried_once_more(
     store: SqlStore, proxy: Proxy, fresh_postgres: str, word: bytes
 ):
     proxy.set(Fault.LOSE, at=word)
     await put(store, "a")
     assert proxy.times == 0
-    assert ask(fresh_postgres, "SELECT slots FROM duly_tenants") == [1]
+    assert ask(fresh_postgres, "SELECT slots FROM duly.duly_tenants") == [1]
 
 
 async def test_a_connection_that_always_breaks_before_the_commit_leaves_nothing_done(
     store: SqlStore, proxy: Proxy, fresh_postgres: str
 ):
-    proxy.set(Fault.LOSE, at=b"INSERT INTO duly_cursors", times=100)
+    proxy.set(Fault.LOSE, at=b'INSERT INTO "duly".duly_cursors', times=100)
     with pytest.raises(StoreUnavailable):
         await put(store, "a")
-    assert ask(fresh_postgres, "SELECT count(*) FROM duly_schedules") == [0]
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly.duly_schedules") == [0]
 
 
 async def test_connections_that_died_while_idle_are_replaced_unnoticed(store: SqlStore, fresh_postgres: str):
@@ -260,7 +262,7 @@ async def test_a_create_in_one_step_on_connections_that_died_while_idle_is_done_
     await put(store, "first")
     proxy.cut()
     await put(store, "a")
-    assert ask(fresh_postgres, "SELECT slots FROM duly_tenants") == [2]
+    assert ask(fresh_postgres, "SELECT slots FROM duly.duly_tenants") == [2]
 
 
 async def test_connections_of_a_server_that_said_that_it_crashed_are_replaced_unnoticed(
@@ -272,7 +274,7 @@ async def test_connections_of_a_server_that_said_that_it_crashed_are_replaced_un
     proxy.last_words = message(b"N", "WARNING", "57P02", "terminating connection because of crash of another process")
     proxy.hang_up()
     await put(store, "a")
-    assert ask(fresh_postgres, "SELECT slots FROM duly_tenants") == [2]
+    assert ask(fresh_postgres, "SELECT slots FROM duly.duly_tenants") == [2]
 
 
 async def test_a_read_is_never_unknown(store: SqlStore, proxy: Proxy):
@@ -321,7 +323,7 @@ async def test_silence_after_the_commit_was_sent_is_unknown(
         with pytest.raises(OutcomeUnknown):
             await enqueuing
     await store.enqueue([request])
-    assert ask(fresh_postgres, "SELECT count(*) FROM duly_runs") == [1]
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly.duly_runs") == [1]
 
 
 async def test_a_call_that_nobody_could_end_is_refused_and_the_next_has_an_end(
@@ -373,7 +375,7 @@ async def meddled(fresh_postgres: str, clock: SetClock) -> AsyncIterator[tuple[S
 async def test_a_row_locked_for_a_moment_is_waited_for(meddled: tuple[SqlStore, Meddler], fresh_postgres: str):
     store, meddler = meddled
     made = await put(store, "a")
-    with held_rows(fresh_postgres, "SELECT FROM duly_cursors FOR UPDATE") as blocker:
+    with held_rows(fresh_postgres, "SELECT FROM duly.duly_cursors FOR UPDATE") as blocker:
         meddler.meddle = blocker.rollback
         assert await store.trigger(made.id, run_id=made.id, payload=None, force=False, rules=RULES) is not None
     assert meddler.calls == 1
@@ -383,12 +385,12 @@ async def test_a_row_locked_for_long_leaves_nothing_done(meddled: tuple[SqlStore
     store, meddler = meddled
     made = await put(store, "a")
     with (
-        held_rows(fresh_postgres, "SELECT FROM duly_cursors FOR UPDATE"),
+        held_rows(fresh_postgres, "SELECT FROM duly.duly_cursors FOR UPDATE"),
         pytest.raises(StoreUnavailable, match="lock timeout"),
     ):
         await store.trigger(made.id, run_id=made.id, payload=None, force=False, rules=RULES)
     assert meddler.calls == 3
-    assert ask(fresh_postgres, "SELECT count(*) FROM duly_runs") == [0]
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly.duly_runs") == [0]
 
 
 async def test_a_statement_that_takes_too_long_is_ended_by_the_server(fresh_postgres: str):
@@ -419,7 +421,7 @@ async def test_a_program_that_raises_leaves_nothing_and_the_connection_is_used_a
 
     with pytest.raises(DulyError, match=r"^no$"):
         await store.driver.write(refuse)
-    assert ask(fresh_postgres, "SELECT count(*) FROM duly_tenants") == [0]
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly.duly_tenants") == [0]
     await put(store, "a")
 
 

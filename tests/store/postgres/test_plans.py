@@ -26,16 +26,16 @@ MANY = 100_000
 NOW = 1_800_000_000_000
 
 FILL = f"""
-INSERT INTO duly_tenants SELECT 't' || n, 1000 FROM generate_series(0, 99) AS n;
-INSERT INTO duly_schedules (id, key, name, tenant, owner, tags, revision, created_at, updated_at, kind, job)
+INSERT INTO duly.duly_tenants SELECT 't' || n, 1000 FROM generate_series(0, 99) AS n;
+INSERT INTO duly.duly_schedules (id, key, name, tenant, owner, tags, revision, created_at, updated_at, kind, job)
 SELECT lpad(to_hex(n), 32, '0')::uuid, 'key' || n, 'name' || n, 't' || n % 100, 'owner' || n % 1000, '["a"]', 1, 1, 1,
     'cron', 'job' || n % 5000
 FROM generate_series(1, {MANY}) AS n;
-INSERT INTO duly_revisions SELECT id, 1, '{{}}', '{{}}', 1, NULL FROM duly_schedules;
-INSERT INTO duly_cursors (schedule_id, revision, status, fire_at, slot, fired, failures, tenant)
+INSERT INTO duly.duly_revisions SELECT id, 1, '{{}}', '{{}}', 1, NULL FROM duly.duly_schedules;
+INSERT INTO duly.duly_cursors (schedule_id, revision, status, fire_at, slot, fired, failures, tenant)
 SELECT id, 1, 'active', {NOW} + (row_number() OVER (ORDER BY random()) - 1000) * 1000, 1, 0, 0, tenant
-FROM duly_schedules;
-INSERT INTO duly_runs (
+FROM duly.duly_schedules;
+INSERT INTO duly.duly_runs (
     id, schedule_id, revision, kind, tenant, job, queue, priority, due_at, slot, max_attempts, fired_at, claimed_by
 )
 SELECT (lpad(to_hex({NOW} + n * 1000), 12, '0') || right(md5(n::text), 20))::uuid,
@@ -43,14 +43,14 @@ SELECT (lpad(to_hex({NOW} + n * 1000), 12, '0') || right(md5(n::text), 20))::uui
     'job' || n % 500, 'queue' || n % 3, n % 2, {NOW} + (n - 50000) * 100, n, 3, {NOW},
     CASE WHEN n % 100 = 0 THEN n % 10 END
 FROM generate_series(1, {MANY}) AS n;
-INSERT INTO duly_runs (
+INSERT INTO duly.duly_runs (
     id, kind, tenant, job, queue, priority, due_at, slot, max_attempts, fired_at, fair_key
 )
 SELECT gen_random_uuid(), 'direct', 't' || n % 1000, 'job1', 'fair', 0, {NOW} + (n - 50000) * 100, 0, 3, {NOW},
     't' || n % 1000
 FROM generate_series(1, {MANY}) AS n;
-INSERT INTO duly_queues (name, governed, used, fair, updated_at) VALUES ('fair', true, 0, true, {NOW});
-INSERT INTO duly_history (
+INSERT INTO duly.duly_queues (name, governed, used, fair, updated_at) VALUES ('fair', true, 0, true, {NOW});
+INSERT INTO duly.duly_history (
     id, schedule_id, kind, tenant, job, queue, priority, status, attempt, max_attempts, fence, due_at, fired_at,
     finished_at
 )
@@ -58,14 +58,14 @@ SELECT (lpad(to_hex({NOW} + n * 1000), 12, '0') || right(md5(n::text), 20))::uui
     lpad(to_hex(n % 1000 + 1), 32, '0')::uuid, 'window', 't1', 'job1', 'queue1', 0, 'completed', 1, 3, 1,
     {NOW}, {NOW}, {NOW}
 FROM generate_series(1, {MANY}) AS n;
-INSERT INTO duly_history (
+INSERT INTO duly.duly_history (
     id, schedule_id, kind, tenant, job, queue, priority, status, attempt, max_attempts, fence, due_at, fired_at,
     finished_at, error
 )
 SELECT (lpad(to_hex({NOW} + n), 12, '0') || right(md5('d' || n), 20))::uuid, lpad(to_hex(n), 32, '0')::uuid,
     'window', 't1', 'job' || n, 'queue1', 0, 'failed', 1, 3, 1, {NOW}, {NOW}, {NOW}, 'no luck'
 FROM generate_series(1, 1000) AS n;
-INSERT INTO duly_history (
+INSERT INTO duly.duly_history (
     id, schedule_id, kind, window_at, tenant, job, queue, priority, status, attempt, max_attempts, fence, due_at,
     fired_at, finished_at, error
 )
@@ -73,18 +73,18 @@ SELECT gen_random_uuid(), CASE WHEN n % 2 = 0 THEN lpad(to_hex(n % 1000), 32, '0
     'job' || n % 100, 'queue1', 0, CASE WHEN n % 100 = 0 THEN 'failed' ELSE 'completed' END, 1, 3, 1, {NOW}, {NOW},
     {NOW} + n, 'no luck'
 FROM generate_series(1, {MANY}) AS n;
-INSERT INTO duly_attempts SELECT id, 1, 1, 'failed', 'no luck', 1, 1, 1 FROM duly_history LIMIT 10000;
-INSERT INTO duly_redrives SELECT id, 1, 1, NULL, gen_random_uuid() FROM duly_history LIMIT 10000;
-INSERT INTO duly_owners SELECT id, 'owner7' FROM duly_history LIMIT 10000;
-INSERT INTO duly_marks SELECT id, 'amount' || row_number() OVER () % 100, '5' FROM duly_history;
-INSERT INTO duly_marks SELECT id, '#vip', 'null' FROM duly_history LIMIT 50000;
-INSERT INTO duly_steps (run_id, position, kind, name, status, attempt, asked_at)
+INSERT INTO duly.duly_attempts SELECT id, 1, 1, 'failed', 'no luck', 1, 1, 1 FROM duly.duly_history LIMIT 10000;
+INSERT INTO duly.duly_redrives SELECT id, 1, 1, NULL, gen_random_uuid() FROM duly.duly_history LIMIT 10000;
+INSERT INTO duly.duly_owners SELECT id, 'owner7' FROM duly.duly_history LIMIT 10000;
+INSERT INTO duly.duly_marks SELECT id, 'amount' || row_number() OVER () % 100, '5' FROM duly.duly_history;
+INSERT INTO duly.duly_marks SELECT id, '#vip', 'null' FROM duly.duly_history LIMIT 50000;
+INSERT INTO duly.duly_steps (run_id, position, kind, name, status, attempt, asked_at)
 SELECT gen_random_uuid(), 1, 'event', 'e' || n % 1000, 'asked', 0, 1 FROM generate_series(1, 20000) AS n;
-INSERT INTO duly_event_handlers SELECT 'e' || n % 1000, 'job' || n, 'q', 1 FROM generate_series(1, 20000) AS n;
-INSERT INTO duly_event_ids SELECT 't1', '', 'i' || n, {NOW} + n * 1000 FROM generate_series(-100, 20000) AS n;
-INSERT INTO duly_gatherings
+INSERT INTO duly.duly_event_handlers SELECT 'e' || n % 1000, 'job' || n, 'q', 1 FROM generate_series(1, 20000) AS n;
+INSERT INTO duly.duly_event_ids SELECT 't1', '', 'i' || n, {NOW} + n * 1000 FROM generate_series(-100, 20000) AS n;
+INSERT INTO duly.duly_gatherings
 SELECT 'e', 'job' || n, 't', '', gen_random_uuid(), 1, {NOW} + n * 1000 FROM generate_series(-100, 20000) AS n;
-INSERT INTO duly_instances VALUES (1, 'a', 'h', 1, '[]', '1', '1', '[]', 1, 1);
+INSERT INTO duly.duly_instances VALUES (1, 'a', 'h', 1, '[]', '1', '1', '[]', 1, 1);
 ANALYZE
 """
 
@@ -537,10 +537,11 @@ def deserted(postgres_url: str) -> Iterator[psycopg.Connection]:
         with psycopg.connect(url, autocommit=True, prepare_threshold=None) as connection:
             leave_alone(connection)
             connection.execute(
-                "INSERT INTO duly_runs (id, kind, tenant, job, queue, priority, due_at, slot, max_attempts, fired_at)"
+                "INSERT INTO duly.duly_runs"
+                " (id, kind, tenant, job, queue, priority, due_at, slot, max_attempts, fired_at)"
                 " SELECT gen_random_uuid(), 'direct', 't', 'job1', 'q', 1, n, n, 3, 1 FROM generate_series(1, 5000) n"
             )
-            connection.execute("DELETE FROM duly_runs")
+            connection.execute("DELETE FROM duly.duly_runs")
             connection.execute("ANALYZE")
             yield connection
 

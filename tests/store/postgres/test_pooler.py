@@ -40,7 +40,7 @@ async def test_schedules_fire_and_runs_are_claimed_and_settled(pooled: SqlStore,
         ]
         settled = await pooled.settle([completed(claim, session) for claim in claims])
         assert list(settled.ended.values()) == [RunStatus.COMPLETED] * 20
-        assert ask(fresh_postgres, "SELECT count(*) FROM duly_history") == [20 * (turn + 1)]
+        assert ask(fresh_postgres, "SELECT count(*) FROM duly.duly_history") == [20 * (turn + 1)]
     assert ask(fresh_postgres, "SELECT count(*) FROM pg_prepared_statements") == [0]
 
 

@@ -51,12 +51,12 @@ async def test_a_request_that_begins_anew_while_it_is_purged_stays(
     await store.begin_request("", "key", "first", keep_ms=SECOND)
     clock.at += 2 * SECOND
     with psycopg.connect(fresh_postgres) as beginning:
-        beginning.execute("UPDATE duly_requests SET hash = 'second', expires_at = expires_at + 86400000")
+        beginning.execute("UPDATE duly.duly_requests SET hash = 'second', expires_at = expires_at + 86400000")
         purging = asyncio.create_task(store.purge_requests(limit=10))
         await waits_for_a_lock(fresh_postgres, purging)
         beginning.commit()
     await purging
-    assert ask(fresh_postgres, "SELECT hash FROM duly_requests") == ["second"]
+    assert ask(fresh_postgres, "SELECT hash FROM duly.duly_requests") == ["second"]
 
 
 async def test_a_unique_key_that_is_asked_for_while_it_is_purged_stays(store: SqlStore, fresh_postgres: str) -> None:
@@ -89,7 +89,7 @@ async def test_a_lane_that_is_entered_while_it_is_purged_stays(
         await waits_for_a_lock(fresh_postgres, purging)
         entering.commit()
     await purging
-    assert ask(fresh_postgres, "SELECT key FROM duly_lanes") == ["import"]
+    assert ask(fresh_postgres, "SELECT key FROM duly.duly_lanes") == ["import"]
 
 
 @pytest.mark.parametrize("asked", ["cancel", "trigger", "backfill", "purge"])
@@ -125,12 +125,12 @@ async def test_who_waits_for_a_key_that_moves_on_follows_it(
         assert found is not None
         assert found.status is ScheduleStatus.CANCELLED, "it is the one that has the key"
     elif asked == "trigger":
-        assert ask(fresh_postgres, "SELECT schedule_id::text FROM duly_runs") == [new]
+        assert ask(fresh_postgres, "SELECT schedule_id::text FROM duly.duly_runs") == [new]
     elif asked == "purge":
         assert found is None
         assert await store.get_schedule(old.id) is not None
     else:
-        assert ask(fresh_postgres, "SELECT body::jsonb ->> 'schedule_id' FROM duly_operations") == [new]
+        assert ask(fresh_postgres, "SELECT body::jsonb ->> 'schedule_id' FROM duly.duly_operations") == [new]
 
 
 async def test_a_purge_removes_the_run_that_ends_while_it_looks(store: SqlStore, fresh_postgres: str) -> None:
@@ -140,7 +140,7 @@ async def test_a_purge_removes_the_run_that_ends_while_it_looks(store: SqlStore,
     new = NewOperation(id=new_id(), order=PurgeOrder(), by=None)
     await store.begin_purge(made.id, new, rules=RULES)
     with psycopg.connect(fresh_postgres) as settling:
-        settling.execute("LOCK TABLE duly_runs IN ACCESS EXCLUSIVE MODE")
+        settling.execute("LOCK TABLE duly.duly_runs IN ACCESS EXCLUSIVE MODE")
         purging = asyncio.create_task(store.step_operation(new.id, limit=10))
         await waits_for_a_lock(fresh_postgres, purging)
         assert not purging.done()
@@ -149,8 +149,8 @@ async def test_a_purge_removes_the_run_that_ends_while_it_looks(store: SqlStore,
     operation = await purging
     while operation is not None and operation.status is OperationStatus.RUNNING:
         operation = await store.step_operation(new.id, limit=10)
-    assert ask(fresh_postgres, "SELECT count(*) FROM duly_history") == [0]
-    assert ask(fresh_postgres, "SELECT count(*) FROM duly_schedules") == [0]
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly.duly_history") == [0]
+    assert ask(fresh_postgres, "SELECT count(*) FROM duly.duly_schedules") == [0]
 
 
 def test_a_schedule_whose_dead_run_was_let_go_while_the_purge_looked_for_one_stays() -> None:
@@ -172,7 +172,7 @@ async def test_a_topic_that_somebody_begins_to_listen_to_is_not_ended(
     await store.hold_unknown_jobs()
     clock.at += 2 * SECOND
     with psycopg.connect(fresh_postgres) as holding:
-        holding.execute("SELECT 1 FROM duly_lanes FOR UPDATE")
+        holding.execute("SELECT 1 FROM duly.duly_lanes FOR UPDATE")
         ending = asyncio.create_task(store.end_unheard_topics(patience_ms=SECOND, limit=10))
         await waits_for_a_lock(fresh_postgres, ending)
         assert not ending.done()
@@ -202,7 +202,7 @@ async def test_who_stops_a_schedule_waits_for_one_who_gives_its_run_back_and_the
             await store.change_schedule(made.id, cancel if how == "cancel" else delete)
 
     with psycopg.connect(fresh_postgres) as returning:
-        returning.execute("UPDATE duly_runs SET claimed_by = NULL, due_at = due_at + 5000")
+        returning.execute("UPDATE duly.duly_runs SET claimed_by = NULL, due_at = due_at + 5000")
         stopping = asyncio.create_task(stop())
         await waits_for_a_lock(fresh_postgres, stopping)
         assert not stopping.done()

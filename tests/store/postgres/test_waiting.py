@@ -31,7 +31,10 @@ from tests.store.sealing import KEY_A
 HOUR = 3_600_000
 THREADS = 4
 WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-HELD = "SELECT FROM duly_cursors c JOIN duly_schedules s ON s.id = c.schedule_id WHERE s.key = 'held' FOR UPDATE OF c"
+HELD = (
+    "SELECT FROM duly.duly_cursors c JOIN duly.duly_schedules s ON s.id = c.schedule_id WHERE s.key = 'held'"
+    " FOR UPDATE OF c"
+)
 
 
 @pytest.mark.parametrize("keys", [[], [KEY_A]], ids=["plain", "sealed"])

@@ -11,6 +11,7 @@ import apsw
 import pytest
 
 from duly.core.errors import SchemaMismatch
+from duly.store.migrations import checksum
 from duly.store.sqlite import SqliteDriver
 from duly.store.sqlite.migrating import load_migrations
 from duly.testing import ManualClock
@@ -22,6 +23,7 @@ NEXT = max(load_migrations()) + 1
 OPENER = """
 import asyncio, sys
 from duly.runtime.clock import SystemClock
+from duly.store.migrations import checksum
 from duly.store.sqlite import SqliteDriver
 from tests.store.sqlite.making import add
 
@@ -103,11 +105,17 @@ async def test_tables_of_others_beside_ours_are_left_alone(opener: Opener, raw: 
         ("CREATE TABLE Duly_Things (id)", "Duly_Things"),
         ("CREATE VIEW duly_view AS SELECT 1", "duly_view"),
         ("CREATE TABLE duly_meta (key, value)", "duly_meta"),
-        ("CREATE TABLE duly_meta (store_id, schema)", "duly_meta has 0 rows"),
+        ("CREATE TABLE duly_meta (store_id, epoch, schema)", "duly_meta has 0 rows"),
         (load_migrations()[1], "duly_meta has 0 rows"),
         (
             "CREATE TABLE duly_meta (store_id, epoch, schema, tz_version, firing_paused_at);"
-            "INSERT INTO duly_meta VALUES ('x', 1, 1, NULL, NULL); CREATE TABLE duly_schedules (id, name)",
+            "INSERT INTO duly_meta VALUES ('x', 1, 35, NULL, NULL); CREATE TABLE duly_schedules (id, name)",
+            "created by an unreleased development version of duly, which no version upgrades; use another",
+        ),
+        (
+            "CREATE TABLE duly_meta (store_id, epoch, schema); INSERT INTO duly_meta VALUES ('x', 1, 1);"
+            "CREATE TABLE duly_migrations (number, checksum);"
+            f"INSERT INTO duly_migrations VALUES (1, '{checksum(load_migrations()[1])}')",
             "duly_attempts has columns",
         ),
     ],
@@ -133,8 +141,24 @@ async def test_a_table_that_was_changed_is_refused_by_name(opener: Opener, raw: 
 async def test_a_newer_schema_is_refused_naming_both_versions(opener: Opener, raw: apsw.Connection) -> None:
     await (await opener()).close()
     raw.execute("UPDATE duly_meta SET schema = 99; ALTER TABLE duly_meta ADD COLUMN more TEXT")
-    with pytest.raises(SchemaMismatch, match=f"schema 99, .* up to {max(load_migrations())}"):
+    with pytest.raises(SchemaMismatch, match=f"schema 99, .* knows schema {max(load_migrations())}: install"):
         await opener()
+
+
+async def test_a_migration_that_was_changed_since_it_was_applied_is_rejected(
+    opener: Opener, raw: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await (await opener()).close()
+    applied = str(raw.execute("SELECT checksum FROM duly_migrations").get)
+    script = load_migrations()[1]
+    monkeypatch.setitem(load_migrations(), 1, "-- another comment\n" + script)
+    await (await opener()).close()
+    monkeypatch.setitem(load_migrations(), 1, script + "CREATE TABLE duly_more (id);")
+    with pytest.raises(
+        SchemaMismatch, match=f"migration 1 has checksum {applied[:12]}, in this version of duly"
+    ) as told:
+        await opener()
+    assert (told.value.got, told.value.expected) == (applied, checksum(load_migrations()[1]))
 
 
 async def test_an_older_schema_is_upgraded(
@@ -144,6 +168,7 @@ async def test_an_older_schema_is_upgraded(
     monkeypatch.setitem(load_migrations(), NEXT, "ALTER TABLE duly_tenants ADD COLUMN quota INTEGER")
     await opener()
     assert raw.execute("SELECT schema FROM duly_meta").get == NEXT
+    assert raw.execute("SELECT number FROM duly_migrations ORDER BY number").fetchall() == [(NEXT - 1,), (NEXT,)]
     await opener()
 
 

@@ -9,9 +9,11 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 import psycopg
 from psycopg import conninfo
 
+from duly.core.database_schema import DEFAULT_SCHEMA, PARAMETER, schema_of
 from duly.core.errors import ConfigurationError
 from duly.store.postgres.limits import Limits
 
+_OURS = ("prepare", PARAMETER)
 _WORDS = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
 _UNREADABLE = (
     "the PostgreSQL URL cannot be read; expected postgresql://user:password@host:5432/database, with special "
@@ -21,10 +23,14 @@ _UNREADABLE = (
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The parameters of a connection; ``prepare`` is what the URL says of prepared statements, if it does."""
+    """The parameters of a connection, and what the URL says beside them.
+
+    ``prepare`` tells whether to prepare statements, if the URL does; ``schema`` holds the tables.
+    """
 
     parameters: dict[str, Any]
     prepare: bool | None
+    schema: str = DEFAULT_SCHEMA
 
     def __repr__(self) -> str:
         return f"Address({self.name!r})"
@@ -42,13 +48,13 @@ class Address:
 
 
 def read_address(url: str, limits: Limits) -> Address:
-    """Read a URL of ours: one of libpq's that may also say ``prepare=false``. What it says wins over our defaults."""
+    """Read a URL of libpq's that may also have ``schema=…`` and ``prepare=false``. It wins over our defaults."""
     try:
         parts = urlsplit(url)
         asked = parse_qsl(parts.query, keep_blank_values=True)
-        ours = dict(pair for pair in asked if pair[0] == "prepare")
+        ours = dict(pair for pair in asked if pair[0] in _OURS)
         # As it was written: libpq reads a plus as a plus, and the words of others as they are.
-        theirs = "&".join(word for word in parts.query.split("&") if word.partition("=")[0] != "prepare")
+        theirs = "&".join(word for word in parts.query.split("&") if word.partition("=")[0] not in _OURS)
         given = conninfo.conninfo_to_dict(urlunsplit(parts._replace(query=theirs)) if ours else url)
     except (ValueError, psycopg.Error):
         # The error quotes the URL, and with it a password.
@@ -56,9 +62,18 @@ def read_address(url: str, limits: Limits) -> Address:
     if _looks_torn(given):
         raise ConfigurationError(_UNREADABLE)
     word = ours.get("prepare", "").lower()
-    if ours and word not in _WORDS:
+    if "prepare" in ours and word not in _WORDS:
         raise ConfigurationError(f"prepare in the PostgreSQL URL is {word!r}; expected true or false")
-    return Address(_defaults(limits) | given, _WORDS.get(word))
+    return Address(_defaults(limits) | given, _WORDS.get(word), schema_of(url))
+
+
+def connect_plainly(url: str) -> psycopg.Connection[Any]:
+    """Connect for a transaction of a caller's own; ``with`` commits it."""
+    address = read_address(url, Limits())
+    connection = psycopg.connect(**address.parameters)
+    if address.prepare is False:
+        connection.prepare_threshold = None
+    return connection
 
 
 def _looks_torn(given: dict[str, Any]) -> bool:

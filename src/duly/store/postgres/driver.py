@@ -19,7 +19,7 @@ from duly.store.postgres.address import read_address
 from duly.store.postgres.borrowed import Borrowed
 from duly.store.postgres.checking import find_warnings
 from duly.store.postgres.connections import Connections
-from duly.store.postgres.hinting import Hinter
+from duly.store.postgres.hinting import Hinter, channel_of
 from duly.store.postgres.limits import Limits
 from duly.store.postgres.listening import Listener
 from duly.store.postgres.migrating import prepare_schema
@@ -38,8 +38,8 @@ class PostgresDriver:
 
     ``connections`` bounds the transactions of the engine that run at once, and apart from them those of callers; a
     synchronous caller runs on its own thread and gets a connection of its own. ``prepare`` None prepares statements
-    unless a pooler is noticed. ``listen_url`` is a direct connection for hints. ``clock`` replaces the server's, for
-    tests.
+    unless a pooler is noticed. ``listen_url`` is a direct connection for hints; the schema of the store is that of
+    ``url``. ``clock`` replaces the server's, for tests.
     """
 
     name = "postgres"
@@ -69,6 +69,7 @@ class PostgresDriver:
         self._prepare = prepare
         self._sender = f"{self._chance.session():x}"
         self._make_ready()
+        self._channel = channel_of(self._address.schema)
         self._notify = as_statement(load_transactions()["notify"])
         self._listeners: list[Callable[[str], None]] = []
         self._listener: Listener | None = None
@@ -104,7 +105,8 @@ class PostgresDriver:
     def _check_in(self) -> None:
         limits = self._limits
         self._transactions.run(
-            lambda lent: prepare_schema(lent.connection, limits, migrate=self._migrate), limits.migration
+            lambda lent: prepare_schema(lent.connection, limits, self._address.schema, migrate=self._migrate),
+            limits.migration,
         )
 
     async def checks(self) -> list[str]:
@@ -163,13 +165,14 @@ class PostgresDriver:
             self._listen()
 
     def _send_hints(self, hints: str) -> None:
-        ask = (self._notify, [hints])
+        values = {"channel": self._channel, "hints": hints}
+        ask = (self._notify, [values[name] for name in self._notify.names])
         seconds = min(_HINT_WITHIN_S, self._limits.operation)
         self._transactions.run(lambda lent: lent.wire.ask(ask), seconds)
 
     def _listen(self) -> None:
         if self._listeners and self._listener is None:
-            listener = Listener(self._listen_address, self._sender, self._deliver, self._chance)
+            listener = Listener(self._listen_address, self._channel, self._sender, self._deliver, self._chance)
             listener.start()
             self._listener = listener
 

@@ -52,8 +52,8 @@ def not_done(error: psycopg.Error, where: str) -> StoreError:
     if state == _NO_RIGHT:
         return RightsMissing(
             f"PostgreSQL at {where} refused this user: {text}; grant it USAGE on the schema and "
-            "SELECT, INSERT, UPDATE, DELETE on all tables of it; or, if it is to make the tables, CREATE on the schema "
-            "(else another user makes them: `duly db migrate`, or what `duly db sql` prints)",
+            "SELECT, INSERT, UPDATE, DELETE on all its tables; or, if it is to create the tables, CREATE on the schema "
+            "(else another user creates them: `duly db migrate`, or what `duly db sql` prints)",
             sqlstate=state,
         )
     if state.startswith(("22", "23", "42")):

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from hashlib import blake2b
 from threading import Condition, Thread
 
 from duly.core.errors import DulyError
 from duly.store.postgres.arrays import encode_array
 
 LEAST_PAUSE_S = 0.05
+_LONGEST_CHANNEL = 63
+"""Bytes: PostgreSQL refuses longer names."""
+
+
+def channel_of(schema: str) -> str:
+    """Return the channel of NOTIFY for the hints of stores in this schema; no two schemas share one."""
+    channel = f"duly.{schema}"
+    if len(channel) <= _LONGEST_CHANNEL:
+        return channel
+    digest = blake2b(schema.encode(), digest_size=8).hexdigest()
+    return f"{channel[: _LONGEST_CHANNEL - len(digest) - 1]}.{digest}"  # no schema has a dot in its name
 
 
 class Hinter:

@@ -26,9 +26,12 @@ class Listener:
     ``ready`` is set while the server would tell us. Behind a pooler there is nothing to listen to, and the thread ends.
     """
 
-    def __init__(self, address: Address, sender: str, deliver: Callable[[str], None], chance: Chance) -> None:
+    def __init__(
+        self, address: Address, channel: str, sender: str, deliver: Callable[[str], None], chance: Chance
+    ) -> None:
         self.ready = Event()
         self._address = address
+        self._channel = channel
         self._sender = sender
         self._deliver = deliver
         self._chance = chance
@@ -77,7 +80,7 @@ class Listener:
                 )
                 return False
             lent = self._lent = Lent(connection)
-            lent.wire.run(b"LISTEN duly")
+            lent.wire.run(f'LISTEN "{self._channel}"'.encode())
             self.ready.set()
             self._hand_out(lent)
             return True

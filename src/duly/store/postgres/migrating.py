@@ -1,99 +1,176 @@
-"""The schema: set up in an empty database, upgraded when asked to, refused when it is not ours.
+"""The tables: set up in an empty schema, upgraded when asked to, rejected when they are not ours.
 
 All of it happens under an advisory lock that ends with its transaction, so any number of instances may start at once.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from hashlib import blake2b
+from typing import TYPE_CHECKING, NamedTuple
 
-from duly.core.errors import ConfigurationError, SchemaMismatch, StoreUnavailable
+from duly.core.errors import ConfigurationError, StoreUnavailable
+from duly.store.migrations import META_COLUMNS, TABLE, Place, checksum
 from duly.store.postgres.limits import Limits
-from duly.store.postgres.texts import fill_in, load_migrations, load_transactions
+from duly.store.postgres.texts import as_statement, fill_in, in_schema, load_migrations, load_transactions
+from duly.store.rights import RightsMissing
 
 if TYPE_CHECKING:  # the text of an upgrade is printed without psycopg, too
     from duly.store.postgres.connections import Connection
 
 OLDEST_SERVER = 130000
+# CREATE SCHEMA IF NOT EXISTS needs the right to create schemas even where the schema exists.
+_CREATE_IF_MISSING = """\
+DO $$ BEGIN
+    IF to_regnamespace('"duly"') IS NULL THEN
+        CREATE SCHEMA "duly";
+    END IF;
+END $$;"""
 
 
-def prepare_schema(connection: Connection, limits: Limits, *, migrate: bool) -> None:
-    """Leave the database with this version's schema, or raise SchemaMismatch and change nothing."""
-    texts = load_transactions()
-    steps = load_migrations()
-    newest = max(steps)
-    if _found(connection, texts, newest, migrate=migrate) == newest:
+class Found(NamedTuple):
+    """What ``found.sql`` reads: the schema, the rights of this role, and the tables with duly's prefix."""
+
+    exists: bool
+    role: str
+    may_create_schemas: bool
+    may_use: bool
+    may_create_tables: bool
+    tables: list[str]
+    meta_columns: list[str]
+    development_in_public: bool
+
+
+def prepare_schema(connection: Connection, limits: Limits, schema: str, *, migrate: bool) -> None:
+    """Leave the database with this version's tables, or raise and change nothing."""
+    scripts = load_migrations()
+    newest = max(scripts)
+    if _version(connection, schema, _find(connection, schema), migrate=migrate) == newest:
         return
-    _refuse_standby(connection)
-    begin = fill_in(texts["begin_migration"], {"statement": round(limits.migration * 1000)}).encode()
-    connection.execute(begin, prepare=False)
-    # Looked at again under the lock: others may have done it meanwhile.
-    found = _found(connection, texts, newest, migrate=migrate)
-    for number, step in sorted(steps.items()):
-        if number <= found:
-            continue
-        connection.execute(step, prepare=False)
-        connection.execute(fill_in(texts["record_schema"], {"schema": number}).encode(), prepare=False)
+    _check_server(connection)
+    connection.execute(_begin(schema, limits).encode(), prepare=False)
+    # Looked at again under the lock: another instance may have done it meanwhile.
+    found = _find(connection, schema)
+    version = _version(connection, schema, found, migrate=migrate)
+    if version == 0:
+        _create_schema(connection, schema, found)
+    for number, script in scripts.items():
+        if number > version:
+            connection.execute(in_schema(script, schema).encode(), prepare=False)
+            connection.execute(_record(schema, number, script).encode(), prepare=False)
     connection.execute("COMMIT", prepare=False)
 
 
-def upgrade_text(since: int) -> str:
-    """What `prepare_schema` does to a database at schema ``since`` (0: empty), as text; nothing if it is the newest."""
-    steps = {number: step.decode() for number, step in load_migrations().items() if number > since}
-    if not steps:
+def upgrade_text(since: int, schema: str) -> str:
+    """Return what `prepare_schema` does to a database at version ``since`` (0: empty), as text; empty if it is current.
+
+    The schema is created where it is not there yet, so a role that may not create schemas can run it after an
+    administrator has.
+    """
+    scripts = {number: script for number, script in load_migrations().items() if number > since}
+    if not scripts:
         return ""
-    texts = load_transactions()
-    begun = fill_in(texts["begin_migration"], {"statement": round(Limits().migration * 1000)})
-    made = "\n\n".join(f"-- duly, postgres, schema {number}\n{step.strip()}" for number, step in steps.items())
-    recorded = fill_in(texts["record_schema"], {"schema": max(steps)})
-    return f"{begun};\n\n{made}\n\n{recorded};\nCOMMIT;\n"
+    parts = [f"{_begin(schema, Limits())};"]
+    if since == 0:
+        parts.append(_CREATE_IF_MISSING.replace("duly", schema))
+    for number, script in scripts.items():
+        parts.append(f"-- duly, postgres, schema {number}\n{in_schema(script, schema).strip()}")
+        parts.append(f"{_record(schema, number, script)};")
+    return "\n\n".join(parts) + "\nCOMMIT;\n"
 
 
-def found_schema(connection: Connection) -> int:
-    """The number of the schema that is there, 0 for none; raise SchemaMismatch for one that is newer or not ours."""
-    return _found(connection, load_transactions(), max(load_migrations()), migrate=True)
+def found_schema(connection: Connection, schema: str) -> int:
+    """Return the version of the tables, 0 for none; raise SchemaMismatch for one that is newer or not ours."""
+    return _version(connection, schema, _find(connection, schema), migrate=True)
 
 
-def _found(connection: Connection, texts: dict[str, str], newest: int, *, migrate: bool) -> int:
-    """The number of the schema that is there, 0 for none; refuse what must not be touched."""
-    tables = [row[0] for row in connection.execute(texts["found_tables"].encode(), prepare=False)]
-    if not tables:
+def lock_of(schema: str) -> int:
+    """Return the key of the advisory lock under which this schema is set up and upgraded."""
+    return int.from_bytes(blake2b(b"duly migrations of " + schema.encode(), digest_size=8).digest(), "big", signed=True)
+
+
+def _begin(schema: str, limits: Limits) -> str:
+    numbers = {"statement": round(limits.migration * 1000), "lock": lock_of(schema)}
+    return fill_in(load_transactions(schema)["begin_migration"], numbers)
+
+
+def _record(schema: str, number: int, script: str) -> str:
+    return fill_in(load_transactions(schema)["record_schema"], {"number": number, "checksum": checksum(script)})
+
+
+def _find(connection: Connection, schema: str) -> Found:
+    text = as_statement(load_transactions(schema)["found"]).text
+    row = connection.execute(text, {"schema": schema}, prepare=False).fetchone()
+    assert row is not None
+    return Found(*row)
+
+
+def _version(connection: Connection, schema: str, found: Found, *, migrate: bool) -> int:
+    """Return the version that is there, 0 for none; reject what must not be touched."""
+    place = Place(
+        f"database {connection.info.dbname!r}, schema {schema!r}",
+        "use an empty database, or another schema (?schema=… in the URL)",
+    )
+    if not found.tables:
+        if found.development_in_public and schema != "public":
+            raise place.reject_development("duly_meta in the schema public")
         return 0
-    where = connection.info.dbname
-    if "duly_meta" not in tables or not _is_ours(connection, texts):
-        raise SchemaMismatch(
-            f"database {where!r} has tables with the prefix duly_ that are not duly's: {', '.join(tables)}; "
-            "use another database or schema (search_path), or rename them",
-            tables=tables,
+    if "duly_meta" not in found.tables or not set(found.meta_columns) >= META_COLUMNS:
+        raise place.reject_foreign(found.tables)
+    if TABLE not in found.tables:
+        raise place.reject_development("it")
+    if not found.may_use:
+        role = _quoted(found.role)
+        raise _rights_missing(
+            f"role {found.role!r} may not use the schema {schema!r}",
+            f'GRANT USAGE ON SCHEMA "{schema}" TO {role}; '
+            f'GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "{schema}" TO {role};',
         )
-    rows = connection.execute(texts["found_schema"].encode(), prepare=False).fetchall()
-    found = int(rows[0][0]) if rows else 0
-    if found > newest:
-        raise SchemaMismatch(
-            f"database {where!r} has schema {found}, written by a newer duly; this version knows schema {newest}: "
-            "install the newer duly",
-            found=found,
-            known=newest,
+    rows = connection.execute(load_transactions(schema)["applied"].encode(), prepare=False).fetchall()
+    version = int(rows[0][0]) if rows else 0
+    scripts = load_migrations()
+    place.check(version, {number: found for _, number, found in rows}, scripts)
+    if version < max(scripts) and not migrate:
+        raise place.needs_upgrade(version, max(scripts))
+    return version
+
+
+def _create_schema(connection: Connection, schema: str, found: Found) -> None:
+    """Create the schema unless it is there; tell a role that may not what an administrator has to run."""
+    role = _quoted(found.role)
+    if not found.exists:
+        if not found.may_create_schemas:
+            raise _rights_missing(
+                f"role {found.role!r} may not create the schema {schema!r}",
+                f'CREATE SCHEMA "{schema}" AUTHORIZATION {role};',
+            )
+        connection.execute(f'CREATE SCHEMA "{schema}"'.encode(), prepare=False)
+    elif not (found.may_use and found.may_create_tables):
+        raise _rights_missing(
+            f"role {found.role!r} may not create tables in the schema {schema!r}",
+            f'GRANT USAGE, CREATE ON SCHEMA "{schema}" TO {role};',
         )
-    if found < newest and not migrate:
-        raise SchemaMismatch(
-            f"database {where!r} has schema {found}, this version needs schema {newest}; run `duly db migrate`",
-            found=found,
-            known=newest,
-        )
-    return found
 
 
-def _is_ours(connection: Connection, texts: dict[str, str]) -> bool:
-    columns = {row[0] for row in connection.execute(texts["meta_columns"].encode(), prepare=False)}
-    return {"store_id", "epoch", "schema"} <= columns
+def _rights_missing(why: str, statement: str) -> RightsMissing:
+    return RightsMissing(
+        f"{why}; an administrator has to run: {statement}",
+        path="schema",
+        got=why,
+        expected="rights on the schema",
+        hint=f"let an administrator run: {statement}",
+        statement=statement,
+    )
 
 
-def _refuse_standby(connection: Connection) -> None:
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _check_server(connection: Connection) -> None:
     if connection.info.server_version < OLDEST_SERVER:
         raise ConfigurationError(
             f"the PostgreSQL server is version {connection.info.server_version // 10000}; duly needs 13 or newer"
         )
     row = connection.execute("SELECT pg_is_in_recovery()", prepare=False).fetchone()
     if row is not None and row[0]:
-        raise StoreUnavailable("the PostgreSQL server is a standby and duly's schema is not there; use the primary")
+        raise StoreUnavailable("the PostgreSQL server is a standby and duly's tables are not there; use the primary")

@@ -46,8 +46,9 @@ class Transactions:
     """
 
     def __init__(self, connections: Connections, limits: Limits, clock: Clock | None, chance: Chance) -> None:
-        texts = load_transactions()
-        self.statements = dict(load_queries())
+        schema = connections.address.schema
+        texts = load_transactions(schema)
+        self.statements = dict(load_queries(schema))
         self._connections = connections
         self._limits = limits
         self._clock = clock

@@ -1,1 +1,1 @@
-SELECT 1 FROM duly_keys LIMIT 1
+SELECT 1 FROM duly.duly_keys LIMIT 1

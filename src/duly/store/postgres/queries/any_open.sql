@@ -1,1 +1,1 @@
-SELECT EXISTS (SELECT FROM duly_runs)
+SELECT EXISTS (SELECT FROM duly.duly_runs)

@@ -1,1 +1,1 @@
-SELECT firing_paused_at, purged_before FROM duly_meta
+SELECT firing_paused_at, purged_before FROM duly.duly_meta

@@ -1,7 +1,7 @@
 SELECT
     schedule_id::text, revision, status, window_at, next_window_at, fire_at, slot, fired, failures, last_fired_at, error,
     tenant
-FROM duly_cursors
+FROM duly.duly_cursors
 WHERE fire_at <= :now::bigint
 ORDER BY fire_at, slot
 LIMIT :limit::bigint

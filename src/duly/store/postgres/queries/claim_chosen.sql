@@ -1,12 +1,12 @@
 -- + 0: see find_schedule_id.
 WITH picked AS MATERIALIZED (
     SELECT id
-    FROM duly_runs
+    FROM duly.duly_runs
     WHERE id = ANY (:ids::uuid[]) AND claimed_by IS NULL AND hold + 0 = 0
     ORDER BY id
     FOR UPDATE SKIP LOCKED
 )
-UPDATE duly_runs AS r
+UPDATE duly.duly_runs AS r
 SET claimed_by = :session::bigint, fence = r.fence + 1, attempt = r.attempt + 1, started_at = :now::bigint,
     deadline_at = :now::bigint + r.timeout_ms + :deadline_grace::bigint
 WHERE r.id = ANY (ARRAY(SELECT id FROM picked))

@@ -1,6 +1,6 @@
 WITH picked AS MATERIALIZED (
     SELECT id
-    FROM duly_runs
+    FROM duly.duly_runs
     WHERE claimed_by IS NULL AND hold = 0
       AND queue = :queue::text AND priority = :priority::int AND due_at BETWEEN :floor::bigint AND :now::bigint
       AND (job = ANY (:jobs::text[]) OR (job LIKE 'topic:%' AND 'topic:*' = ANY (:jobs::text[])))
@@ -8,7 +8,7 @@ WITH picked AS MATERIALIZED (
     LIMIT :limit::bigint
     FOR UPDATE SKIP LOCKED
 )
-UPDATE duly_runs AS r
+UPDATE duly.duly_runs AS r
 SET claimed_by = :session::bigint, fence = r.fence + 1, attempt = r.attempt + 1, started_at = :now::bigint,
     deadline_at = :now::bigint + r.timeout_ms + :deadline_grace::bigint
 WHERE r.id = ANY (ARRAY(SELECT id FROM picked))

@@ -1,5 +1,5 @@
 -- The mark stays while somebody has the run: only an end in order takes it away.
-UPDATE duly_runs AS r
+UPDATE duly.duly_runs AS r
 SET claimed_by = :session::bigint, fence = r.fence + 1, attempt = r.attempt + 1, started_at = :now::bigint,
     deadline_at = :now::bigint + r.timeout_ms + :deadline_grace::bigint
 WHERE r.id = ANY (:ids::uuid[]) AND r.claimed_by IS NULL AND r.hold = 5

@@ -2,14 +2,14 @@
 SELECT
     n.id::text,
     (
-        SELECT count(*) FROM duly_runs AS r WHERE r.lane = n.id AND r.schedule_id IS NULL AND r.hold < 1
+        SELECT count(*) FROM duly.duly_runs AS r WHERE r.lane = n.id AND r.schedule_id IS NULL AND r.hold < 1
     ) + (
-        SELECT count(*) FROM duly_runs AS r WHERE r.lane = n.id AND r.schedule_id IS NULL AND r.hold > 1
+        SELECT count(*) FROM duly.duly_runs AS r WHERE r.lane = n.id AND r.schedule_id IS NULL AND r.hold > 1
     ),
     (
         SELECT count(*)
         FROM (
-            SELECT FROM duly_runs AS r
+            SELECT FROM duly.duly_runs AS r
             WHERE r.lane = n.id AND r.schedule_id IS NULL AND r.hold = 1
             LIMIT n.most
         ) AS waiting

@@ -10,11 +10,11 @@ WITH spans AS (
 SELECT
     at,
     (SELECT count(*) FROM (
-        SELECT FROM duly_history AS h WHERE h.id >= first AND h.id < next LIMIT :limit::bigint
+        SELECT FROM duly.duly_history AS h WHERE h.id >= first AND h.id < next LIMIT :limit::bigint
     ) AS ended),
-    (SELECT count(*) FROM (SELECT FROM duly_runs AS r WHERE r.id >= first AND r.id < next LIMIT :limit::bigint) AS open),
+    (SELECT count(*) FROM (SELECT FROM duly.duly_runs AS r WHERE r.id >= first AND r.id < next LIMIT :limit::bigint) AS open),
     (SELECT count(*) FROM (
-        SELECT FROM duly_history AS h
+        SELECT FROM duly.duly_history AS h
         WHERE h.status = 'failed' AND h.acked_at IS NULL AND h.id >= first AND h.id < next LIMIT :limit::bigint
     ) AS dead)
 FROM spans

@@ -1,1 +1,1 @@
-SELECT count(*) FROM duly_overdue
+SELECT count(*) FROM duly.duly_overdue

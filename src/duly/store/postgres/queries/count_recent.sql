@@ -11,13 +11,13 @@ ended AS (
     SELECT
         h.id, coalesce(h.windows, 1) AS many,
         CASE WHEN h.status = 'skipped' AND h.reason IN ('missed', 'too_late') THEN 'missed' ELSE h.status END AS status
-    FROM duly_history AS h
+    FROM duly.duly_history AS h
     WHERE h.id >= (SELECT day FROM span) AND h.id < (SELECT ahead FROM span)
     ORDER BY h.id DESC
     LIMIT :limit::bigint
 ),
 begun AS (
-    SELECT r.id FROM duly_runs AS r
+    SELECT r.id FROM duly.duly_runs AS r
     WHERE r.id >= (SELECT day FROM span) AND r.id < (SELECT ahead FROM span)
     ORDER BY r.id DESC
     LIMIT :limit::bigint

@@ -1,1 +1,1 @@
-DELETE FROM duly_calendars WHERE tenant = :tenant::text AND name = :name::text
+DELETE FROM duly.duly_calendars WHERE tenant = :tenant::text AND name = :name::text

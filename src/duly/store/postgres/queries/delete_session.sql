@@ -1,1 +1,1 @@
-DELETE FROM duly_instances WHERE session = :session::bigint RETURNING session
+DELETE FROM duly.duly_instances WHERE session = :session::bigint RETURNING session

@@ -1,1 +1,1 @@
-DELETE FROM duly_webhooks WHERE id = :id::uuid
+DELETE FROM duly.duly_webhooks WHERE id = :id::uuid

@@ -1,1 +1,1 @@
-DELETE FROM duly_dead_handlers WHERE job = ANY (:jobs::text[])
+DELETE FROM duly.duly_dead_handlers WHERE job = ANY (:jobs::text[])

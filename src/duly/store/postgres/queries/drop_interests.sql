@@ -1,1 +1,1 @@
-DELETE FROM duly_interests WHERE webhook_id = :id::uuid
+DELETE FROM duly.duly_interests WHERE webhook_id = :id::uuid

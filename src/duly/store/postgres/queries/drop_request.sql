@@ -1,2 +1,2 @@
-DELETE FROM duly_requests
+DELETE FROM duly.duly_requests
 WHERE tenant = :tenant::text AND key = :key::text AND hash = :hash::text AND status IS NULL

@@ -1,1 +1,1 @@
-DELETE FROM duly_secrets WHERE name LIKE 'seal:%' AND name <> :name::text
+DELETE FROM duly.duly_secrets WHERE name LIKE 'seal:%' AND name <> :name::text

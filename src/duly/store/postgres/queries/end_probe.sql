@@ -1,1 +1,1 @@
-DELETE FROM duly_history WHERE id = ANY (:ids::uuid[]) AND status = 'probe'
+DELETE FROM duly.duly_history WHERE id = ANY (:ids::uuid[]) AND status = 'probe'

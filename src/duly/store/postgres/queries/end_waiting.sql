@@ -1,9 +1,9 @@
 WITH gone AS (
-    DELETE FROM duly_runs
+    DELETE FROM duly.duly_runs
     WHERE id = ANY (:id::uuid[]) AND claimed_by IS NULL AND hold = coalesce(:hold::smallint, hold)
     RETURNING *
 ), kept AS (
-    INSERT INTO duly_history (
+    INSERT INTO duly.duly_history (
         id, schedule_id, revision, kind, window_at, tenant, job, queue, priority, status, reason, attempt,
         max_attempts, fence, due_at, fired_at, started_at, finished_at, payload
     )

@@ -1,4 +1,4 @@
 SELECT h.id::text
-FROM duly_children AS c
-JOIN duly_history AS h ON h.id = c.run_id
+FROM duly.duly_children AS c
+JOIN duly.duly_history AS h ON h.id = c.run_id
 WHERE c.parent_id = ANY (:ids::uuid[]) AND c.position > 0

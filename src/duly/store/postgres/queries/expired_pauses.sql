@@ -1,5 +1,5 @@
 SELECT id::text
-FROM duly_schedules
+FROM duly.duly_schedules
 WHERE paused_until <= :now::bigint AND paused_at IS NOT NULL AND deleted_at IS NULL
 ORDER BY paused_until, id
 LIMIT :limit::bigint

@@ -1,9 +1,9 @@
 -- The newest runs of each key, up to a quota.
 SELECT k.key, head.id::text
-FROM unnest(:keys::text[]) AS k (key)
+FROM pg_catalog.unnest(:keys::text[]) AS k (key)
 CROSS JOIN LATERAL (
     SELECT r.id, r.due_at, r.slot
-    FROM duly_runs AS r
+    FROM duly.duly_runs AS r
     WHERE r.claimed_by IS NULL AND r.hold = 0 AND r.fair_key IS NOT NULL
       AND r.queue = :queue::text AND r.priority = :priority::int AND r.fair_key = k.key AND r.due_at <= :now::bigint
       AND (r.job = ANY (:jobs::text[]) OR (r.job LIKE 'topic:%' AND 'topic:*' = ANY (:jobs::text[])))

@@ -1,3 +1,3 @@
 SELECT id::text
-FROM duly_schedules
+FROM duly.duly_schedules
 WHERE tenant = :tenant::text AND client_request_id = :client_request_id::text

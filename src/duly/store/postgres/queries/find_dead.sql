@@ -1,6 +1,6 @@
 -- Unprepared: the filters that are given decide the plan.
 SELECT h.id::text, h.fence
-FROM duly_history AS h
+FROM duly.duly_history AS h
 WHERE h.status = 'failed' AND h.acked_at IS NULL
   AND h.finished_at <= :died_by::bigint
   AND (:after::uuid IS NULL OR h.id > :after::uuid)
@@ -10,6 +10,6 @@ WHERE h.status = 'failed' AND h.acked_at IS NULL
   AND (:queue::text IS NULL OR h.queue = :queue::text)
   AND (:error::text IS NULL OR position(:error::text IN h.error) > 0)
   AND (:owner::text IS NULL OR
-    (SELECT w.owner FROM duly_owned_runs AS w WHERE w.id = h.id AND w.tenant = :tenant::text) = :owner::text)
+    (SELECT w.owner FROM duly.duly_owned_runs AS w WHERE w.id = h.id AND w.tenant = :tenant::text) = :owner::text)
 ORDER BY h.id
 LIMIT :limit::bigint

@@ -1,1 +1,1 @@
-SELECT 1 FROM duly_meta WHERE firing_paused_at IS NOT NULL
+SELECT 1 FROM duly.duly_meta WHERE firing_paused_at IS NOT NULL

@@ -1,1 +1,1 @@
-SELECT name FROM duly_queues WHERE governed
+SELECT name FROM duly.duly_queues WHERE governed

@@ -1,5 +1,5 @@
 -- In the order of ids, so that nobody waits in a circle. What is there stays as it is, but is locked.
-INSERT INTO duly_lanes (id, tenant, owner, key, max_running, tickets, used_at)
+INSERT INTO duly.duly_lanes (id, tenant, owner, key, max_running, tickets, used_at)
 SELECT n.id, n.tenant, n.owner, n.key, n.max_running, 0, :now::bigint
 FROM unnest(:id::uuid[], :tenant::text[], :owner::text[], :key::text[], :max_running::int[])
     AS n (id, tenant, owner, key, max_running)

@@ -1,4 +1,4 @@
 SELECT run_id::text, max(n)
-FROM duly_inbox
+FROM duly.duly_inbox
 WHERE run_id = ANY (:ids::uuid[])
 GROUP BY run_id

@@ -1,4 +1,4 @@
-INSERT INTO duly_calendars (
+INSERT INTO duly.duly_calendars (
     id, name, tenant, description, body, revision, created_at, created_by, updated_at, updated_by
 )
 VALUES (

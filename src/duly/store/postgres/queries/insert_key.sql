@@ -1,4 +1,4 @@
-INSERT INTO duly_keys (
+INSERT INTO duly.duly_keys (
     id, digest, name, owner, tenant, scopes, quotas, created_at, created_by, expires_at, replaces, queues
 )
 VALUES (

@@ -1,4 +1,4 @@
-INSERT INTO duly_operations (
+INSERT INTO duly.duly_operations (
     id, kind, body, made_at, made_by, status, matched, changed, refused, updated_at, finished_at, items, tenant,
     owner
 )

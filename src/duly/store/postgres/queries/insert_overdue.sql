@@ -1,7 +1,7 @@
-INSERT INTO duly_overdue (schedule_id, since)
-SELECT c.schedule_id, c.fire_at FROM duly_cursors AS c
+INSERT INTO duly.duly_overdue (schedule_id, since)
+SELECT c.schedule_id, c.fire_at FROM duly.duly_cursors AS c
 WHERE c.fire_at < :before::bigint
-  AND NOT EXISTS (SELECT FROM duly_meta WHERE firing_paused_at IS NOT NULL)
+  AND NOT EXISTS (SELECT FROM duly.duly_meta WHERE firing_paused_at IS NOT NULL)
 ORDER BY c.fire_at
 LIMIT :limit::bigint
 ON CONFLICT DO NOTHING

@@ -1,4 +1,4 @@
-INSERT INTO duly_redrives (run_id, fence, redriven_at, redriven_by, made_run)
+INSERT INTO duly.duly_redrives (run_id, fence, redriven_at, redriven_by, made_run)
 SELECT n.run_id, n.fence, :now::bigint, n.redriven_by, n.made_run
 FROM unnest(:run_id::uuid[], :fence::bigint[], :redriven_by::text[], :made_run::uuid[])
     AS n (run_id, fence, redriven_by, made_run)

@@ -1,5 +1,5 @@
 -- Spread: see insert_runs. Joined: JSON has no control character, so it need not be escaped as an array's elements are.
-INSERT INTO duly_revisions (schedule_id, revision, body, payload, made_at, made_by)
+INSERT INTO duly.duly_revisions (schedule_id, revision, body, payload, made_at, made_by)
 SELECT
     n.schedule_id, coalesce(n.revision, (:revision::int[])[1]), n.body, n.payload,
     coalesce(n.made_at, (:made_at::bigint[])[1]), n.made_by

@@ -1,6 +1,6 @@
 -- A run that has ended is in the history under the same id and must not come back.
 -- Spread: a column that is the same in every row comes as one element, and the rows that have none take that.
-INSERT INTO duly_runs (
+INSERT INTO duly.duly_runs (
     id, schedule_id, revision, kind, window_at, tenant, job, queue, priority, due_at, slot, hold, lane, max_attempts,
     timeout_ms, fired_at, payload, claimed_by, attempt, fence, started_at, deadline_at, fair_key
 )
@@ -14,7 +14,7 @@ SELECT
     coalesce(n.attempt, (:attempt::int[])[1]), coalesce(n.fence, (:fence::bigint[])[1]), n.started_at, n.deadline_at,
     CASE
         WHEN n.fair_key IS NOT NULL THEN n.fair_key
-        WHEN coalesce(n.queue, (:queue::text[])[1]) IN (SELECT q.name FROM duly_queues AS q WHERE q.fair)
+        WHEN coalesce(n.queue, (:queue::text[])[1]) IN (SELECT q.name FROM duly.duly_queues AS q WHERE q.fair)
             THEN coalesce(n.tenant, (:tenant::text[])[1])
     END
 FROM unnest(
@@ -27,6 +27,6 @@ FROM unnest(
     id, schedule_id, revision, kind, window_at, tenant, job, queue, priority, due_at, slot, hold, lane, max_attempts,
     timeout_ms, fired_at, payload, claimed_by, attempt, fence, started_at, deadline_at, fair_key
 )
-WHERE NOT EXISTS (SELECT FROM duly_history AS h WHERE h.id = n.id)
+WHERE NOT EXISTS (SELECT FROM duly.duly_history AS h WHERE h.id = n.id)
 ON CONFLICT DO NOTHING
 RETURNING id::text

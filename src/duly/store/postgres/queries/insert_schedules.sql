@@ -1,5 +1,5 @@
 -- Spread: see insert_runs.
-INSERT INTO duly_schedules (
+INSERT INTO duly.duly_schedules (
     id, key, name, tenant, description, owner, correlation_id, client_request_id, tags, app, revision,
     paused_at, paused_until, paused_by, pause_reason, created_at, created_by, updated_at, ended_at, deleted_at,
     replaces, replaced_by, kind, job, topic, calendars

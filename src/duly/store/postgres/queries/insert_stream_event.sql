@@ -1,1 +1,1 @@
-INSERT INTO duly_events (at, name, reason) VALUES (:now::bigint, :name::text, :reason::text)
+INSERT INTO duly.duly_events (at, name, reason) VALUES (:now::bigint, :name::text, :reason::text)

@@ -1,4 +1,4 @@
-INSERT INTO duly_webhooks (
+INSERT INTO duly.duly_webhooks (
     id, tenant, owner, url, kind, events, schedule_id, tag, job, description, secrets, enabled, disabled_reason,
     failing_since, revision, created_at, created_by, updated_at
 )

@@ -1,3 +1,3 @@
-SELECT r.id::text, true FROM duly_runs AS r WHERE r.id = ANY (:ids::uuid[])
+SELECT r.id::text, true FROM duly.duly_runs AS r WHERE r.id = ANY (:ids::uuid[])
 UNION ALL
-SELECT h.id::text, false FROM duly_history AS h WHERE h.id = ANY (:ids::uuid[])
+SELECT h.id::text, false FROM duly.duly_history AS h WHERE h.id = ANY (:ids::uuid[])

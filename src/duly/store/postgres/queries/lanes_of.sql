@@ -1,2 +1,2 @@
-SELECT DISTINCT lane::text FROM duly_runs
+SELECT DISTINCT lane::text FROM duly.duly_runs
 WHERE id = ANY (:ids::uuid[]) AND schedule_id IS NULL AND lane IS NOT NULL

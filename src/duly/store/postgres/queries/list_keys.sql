@@ -1,5 +1,5 @@
 SELECT
     id, digest, name, owner, tenant, scopes, quotas, created_at, created_by, expires_at, revoked_at, last_used_at,
     replaces, queues
-FROM duly_keys
+FROM duly.duly_keys
 ORDER BY created_at, id

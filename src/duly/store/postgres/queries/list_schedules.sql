@@ -5,9 +5,9 @@ SELECT
     s.updated_at, s.ended_at, s.deleted_at, s.replaces, s.replaced_by,
     c.schedule_id::text, c.revision, c.status, c.window_at, c.next_window_at, c.fire_at, c.slot, c.fired, c.failures,
     c.last_fired_at, c.error, r.body, NULL
-FROM duly_schedules AS s
-JOIN duly_cursors AS c ON c.schedule_id = s.id
-JOIN duly_revisions AS r ON r.schedule_id = s.id AND r.revision = s.revision
+FROM duly.duly_schedules AS s
+JOIN duly.duly_cursors AS c ON c.schedule_id = s.id
+JOIN duly.duly_revisions AS r ON r.schedule_id = s.id AND r.revision = s.revision
 WHERE s.deleted_at IS NULL
   AND (:after::uuid IS NULL OR (s.id > :after::uuid AND c.schedule_id > :after::uuid))
   AND (:upper::uuid IS NULL OR (s.id <= :upper::uuid AND c.schedule_id <= :upper::uuid))

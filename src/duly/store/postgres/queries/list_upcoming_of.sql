@@ -5,9 +5,9 @@ SELECT
     s.updated_at, s.ended_at, s.deleted_at, s.replaces, s.replaced_by,
     c.schedule_id::text, c.revision, c.status, c.window_at, c.next_window_at, c.fire_at, c.slot, c.fired, c.failures,
     c.last_fired_at, c.error, r.body, NULL
-FROM duly_cursors AS c
-JOIN duly_schedules AS s ON s.id = c.schedule_id
-JOIN duly_revisions AS r ON r.schedule_id = c.schedule_id AND r.revision = c.revision
+FROM duly.duly_cursors AS c
+JOIN duly.duly_schedules AS s ON s.id = c.schedule_id
+JOIN duly.duly_revisions AS r ON r.schedule_id = c.schedule_id AND r.revision = c.revision
 WHERE c.fire_at >= :fire_at::bigint
   AND (c.fire_at, c.slot, c.schedule_id) > (:fire_at::bigint, :slot::bigint, :after::uuid)
   AND s.owner = :owner::text AND s.deleted_at IS NULL

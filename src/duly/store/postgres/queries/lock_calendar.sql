@@ -1,4 +1,4 @@
 SELECT id::text, name, tenant, description, body, revision, created_at, created_by, updated_at, updated_by
-FROM duly_calendars
+FROM duly.duly_calendars
 WHERE tenant = :tenant::text AND name = :name::text
 FOR UPDATE

@@ -1,5 +1,5 @@
 SELECT id::text, job
-FROM duly_runs
+FROM duly.duly_runs
 WHERE id = ANY (:ids::uuid[])
 ORDER BY id
 FOR UPDATE

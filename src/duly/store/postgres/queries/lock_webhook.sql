@@ -1,6 +1,6 @@
 SELECT
     id::text, tenant, owner, url, kind, events, schedule_id::text, tag, job, description, secrets, enabled,
     disabled_reason, failing_since, revision, created_at, created_by, updated_at
-FROM duly_webhooks
+FROM duly.duly_webhooks
 WHERE id = :id::uuid AND (:owner::text IS NULL OR (tenant = :tenant::text AND owner = :owner::text))
 FOR UPDATE

@@ -6,11 +6,11 @@ FROM (
     SELECT
         *,
         CASE
-            WHEN NOT EXISTS (SELECT FROM duly_instances AS i WHERE i.session = claimed_by) THEN 'session'
+            WHEN NOT EXISTS (SELECT FROM duly.duly_instances AS i WHERE i.session = claimed_by) THEN 'session'
             WHEN deadline_at < :now::bigint THEN 'deadline'
             WHEN cancel_at < :cancelled_before::bigint THEN 'cancel'
         END AS why
-    FROM duly_runs
+    FROM duly.duly_runs
     WHERE claimed_by IS NOT NULL
 ) AS r
 WHERE r.why IS NOT NULL

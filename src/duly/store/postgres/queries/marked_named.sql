@@ -1,5 +1,5 @@
 SELECT run_id::text
-FROM duly_marks
+FROM duly.duly_marks
 WHERE name = :name::text
   AND run_id < coalesce(:after::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
 ORDER BY run_id DESC

@@ -1,5 +1,5 @@
 -- Spread: see insert_runs.
-UPDATE duly_cursors AS c
+UPDATE duly.duly_cursors AS c
 SET revision = coalesce(n.revision, (:revision::int[])[1]), status = coalesce(n.status, (:status::text[])[1]),
     window_at = n.window_at, next_window_at = n.next_window_at, fire_at = n.fire_at,
     slot = coalesce(n.slot, (:slot::bigint[])[1]), fired = coalesce(n.fired, (:fired::bigint[])[1]),

@@ -1,4 +1,4 @@
-UPDATE duly_operations SET
+UPDATE duly.duly_operations SET
     status = :status::text, position = :position::uuid, matched = :matched::bigint, changed = :changed::bigint,
     refused = :refused::bigint, error = :error::text, updated_at = :now::bigint, finished_at = :finished_at::bigint,
     items = :items::text

@@ -1,1 +1,1 @@
-SELECT min(due_at) FROM duly_runs WHERE hold = 4 AND claimed_by IS NULL
+SELECT min(due_at) FROM duly.duly_runs WHERE hold = 4 AND claimed_by IS NULL

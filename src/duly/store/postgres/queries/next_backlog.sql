@@ -1,2 +1,2 @@
-SELECT min(fire_at) FROM duly_cursors
+SELECT min(fire_at) FROM duly.duly_cursors
 WHERE fire_at IS NOT NULL

@@ -1,2 +1,2 @@
-UPDATE duly_meta SET
+UPDATE duly.duly_meta SET
     firing_paused_at = coalesce(firing_paused_at, :now::bigint), firing_paused_by = :by::text, firing_pause_reason = :reason::text

@@ -1,1 +1,1 @@
-DELETE FROM duly_attempts WHERE run_id = ANY (:ids::uuid[])
+DELETE FROM duly.duly_attempts WHERE run_id = ANY (:ids::uuid[])

@@ -1,1 +1,1 @@
-DELETE FROM duly_changes WHERE schedule_id = ANY (:ids::uuid[])
+DELETE FROM duly.duly_changes WHERE schedule_id = ANY (:ids::uuid[])

@@ -1,1 +1,1 @@
-DELETE FROM duly_cursors WHERE schedule_id = ANY (:ids::uuid[])
+DELETE FROM duly.duly_cursors WHERE schedule_id = ANY (:ids::uuid[])

@@ -1,7 +1,7 @@
-DELETE FROM duly_gatherings AS g
+DELETE FROM duly.duly_gatherings AS g
 USING (
-    SELECT i.event, i.job, i.tenant, i.owner FROM duly_gatherings AS i
-    WHERE i.at <= :before::bigint AND NOT EXISTS (SELECT FROM duly_runs AS r WHERE r.id = i.run_id)
+    SELECT i.event, i.job, i.tenant, i.owner FROM duly.duly_gatherings AS i
+    WHERE i.at <= :before::bigint AND NOT EXISTS (SELECT FROM duly.duly_runs AS r WHERE r.id = i.run_id)
     LIMIT :limit::bigint
     FOR UPDATE SKIP LOCKED
 ) AS old

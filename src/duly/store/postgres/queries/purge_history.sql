@@ -1,11 +1,11 @@
 -- An id starts with the instant of its window, and no run ends before its window: younger ids need no look.
 -- An id that a caller chose may be any UUID; those are few, and have indexes of their own: one is of another version
 -- than ours, or is undated.
-DELETE FROM duly_history
+DELETE FROM duly.duly_history
 WHERE id = ANY (ARRAY(
     (
         SELECT id
-        FROM duly_history
+        FROM duly.duly_history
         WHERE id < rpad(lpad(to_hex(:finished_before::bigint), 12, '0'), 32, '0')::uuid
           AND finished_at < :finished_before::bigint
           AND status = ANY (:statuses::text[])
@@ -15,7 +15,7 @@ WHERE id = ANY (ARRAY(
     UNION
     (
         SELECT id
-        FROM duly_history
+        FROM duly.duly_history
         WHERE kind IN ('direct', 'manual') AND substr(id::text, 15, 1) <> '7'
           AND finished_at < :finished_before::bigint
           AND status = ANY (:statuses::text[])
@@ -25,7 +25,7 @@ WHERE id = ANY (ARRAY(
     UNION
     (
         SELECT id
-        FROM duly_history
+        FROM duly.duly_history
         WHERE (id >= '02000000-0000-0000-0000-000000000000' OR (kind <> 'window' AND kind <> 'backfill'
             AND left(id::text, 8) <> lpad(to_hex(coalesce(window_at, fired_at) >> 16), 8, '0')))
           AND coalesce(window_at, fired_at) < :finished_before::bigint AND finished_at < :finished_before::bigint

@@ -1,1 +1,1 @@
-DELETE FROM duly_owners WHERE run_id = ANY (:ids::uuid[])
+DELETE FROM duly.duly_owners WHERE run_id = ANY (:ids::uuid[])

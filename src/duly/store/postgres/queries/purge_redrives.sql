@@ -1,1 +1,1 @@
-DELETE FROM duly_redrives WHERE run_id = ANY (:ids::uuid[])
+DELETE FROM duly.duly_redrives WHERE run_id = ANY (:ids::uuid[])

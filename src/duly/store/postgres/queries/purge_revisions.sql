@@ -1,1 +1,1 @@
-DELETE FROM duly_revisions WHERE schedule_id = ANY (:ids::uuid[])
+DELETE FROM duly.duly_revisions WHERE schedule_id = ANY (:ids::uuid[])

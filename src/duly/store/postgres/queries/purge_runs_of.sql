@@ -1,5 +1,5 @@
-DELETE FROM duly_history
+DELETE FROM duly.duly_history
 WHERE id = ANY (ARRAY(
-    SELECT id FROM duly_history WHERE schedule_id = :schedule_id::uuid ORDER BY id LIMIT :limit::bigint
+    SELECT id FROM duly.duly_history WHERE schedule_id = :schedule_id::uuid ORDER BY id LIMIT :limit::bigint
 ))
 RETURNING id::text

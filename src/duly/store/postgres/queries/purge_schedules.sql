@@ -1,1 +1,1 @@
-DELETE FROM duly_schedules WHERE id = ANY (:ids::uuid[])
+DELETE FROM duly.duly_schedules WHERE id = ANY (:ids::uuid[])

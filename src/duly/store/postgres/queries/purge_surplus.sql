@@ -1,7 +1,7 @@
-DELETE FROM duly_history
+DELETE FROM duly.duly_history
 WHERE id IN (
     SELECT id
-    FROM duly_history
+    FROM duly.duly_history
     WHERE status = :status::text
     ORDER BY id DESC
     LIMIT :limit::bigint OFFSET :keep::bigint

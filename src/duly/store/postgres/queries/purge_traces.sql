@@ -1,1 +1,1 @@
-DELETE FROM duly_traces WHERE id = ANY (:ids::uuid[])
+DELETE FROM duly.duly_traces WHERE id = ANY (:ids::uuid[])

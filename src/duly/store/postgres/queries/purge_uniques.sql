@@ -1,8 +1,8 @@
 -- One that somebody has asked for since we looked stays: its row is another by then.
-DELETE FROM duly_uniques AS u
+DELETE FROM duly.duly_uniques AS u
 USING (
-    SELECT i.tenant, i.owner, i.key, i.ctid AS seen FROM duly_uniques AS i
-    WHERE i.expires_at <= :now::bigint AND NOT EXISTS (SELECT FROM duly_runs AS r WHERE r.id = i.run_id)
+    SELECT i.tenant, i.owner, i.key, i.ctid AS seen FROM duly.duly_uniques AS i
+    WHERE i.expires_at <= :now::bigint AND NOT EXISTS (SELECT FROM duly.duly_runs AS r WHERE r.id = i.run_id)
     LIMIT :limit::bigint
     FOR UPDATE OF i SKIP LOCKED
 ) AS old

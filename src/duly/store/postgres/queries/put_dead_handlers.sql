@@ -1,4 +1,4 @@
-INSERT INTO duly_dead_handlers AS d (job, handler, queue, max_attempts, timeout_ms)
+INSERT INTO duly.duly_dead_handlers AS d (job, handler, queue, max_attempts, timeout_ms)
 SELECT *
 FROM unnest(:job::text[], :handler::text[], :queue::text[], :max_attempts::int[], :timeout_ms::bigint[])
 ON CONFLICT (job) DO UPDATE

@@ -1,4 +1,4 @@
-INSERT INTO duly_event_handlers AS e (event, job, queue, max_attempts, timeout_ms, quiet_ms, most, within_ms)
+INSERT INTO duly.duly_event_handlers AS e (event, job, queue, max_attempts, timeout_ms, quiet_ms, most, within_ms)
 SELECT *
 FROM unnest(
     :event::text[], :job::text[], :queue::text[], :max_attempts::int[], :timeout_ms::bigint[], :quiet_ms::bigint[],

@@ -1,2 +1,2 @@
-INSERT INTO duly_secrets (name, value) VALUES (:name::text, :value::text)
+INSERT INTO duly.duly_secrets (name, value) VALUES (:name::text, :value::text)
 ON CONFLICT (name) DO NOTHING

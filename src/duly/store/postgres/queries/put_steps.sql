@@ -1,6 +1,6 @@
 -- What has ended stays as it was recorded first. A step that was recorded in a transaction of its own gets its place
 -- among the ends (seq) afterwards, and nothing else.
-INSERT INTO duly_steps (run_id, position, seq, kind, name, status, attempt, due_at, result, error, log, asked_at, done_at)
+INSERT INTO duly.duly_steps (run_id, position, seq, kind, name, status, attempt, due_at, result, error, log, asked_at, done_at)
 SELECT *
 FROM unnest(
     :run_id::uuid[], :position::bigint[], :seq::bigint[], :kind::text[], :name::text[], :status::text[],

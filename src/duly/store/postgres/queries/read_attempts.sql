@@ -2,19 +2,19 @@
 SELECT a.attempt, a.outcome, a.error, a.started_at, a.ended_at, i.name, a.fence, a.snoozes
 FROM (
     SELECT fence, attempt, outcome, error, started_at, ended_at, session, snoozes
-    FROM duly_attempts
+    FROM duly.duly_attempts
     WHERE run_id = :id::uuid
     UNION ALL
     SELECT fence, attempt, 'running', NULL, started_at, NULL, claimed_by, NULL
-    FROM duly_runs
+    FROM duly.duly_runs
     WHERE id = :id::uuid AND claimed_by IS NOT NULL
     UNION ALL
     SELECT fence, attempt, status, NULL, started_at, finished_at, session, NULL
-    FROM duly_history
+    FROM duly.duly_history
     WHERE id = :id::uuid AND session IS NOT NULL AND status IN ('completed', 'cancelled')
-      AND NOT EXISTS (SELECT FROM duly_attempts AS n WHERE n.run_id = duly_history.id AND n.fence = duly_history.fence)
+      AND NOT EXISTS (SELECT FROM duly.duly_attempts AS n WHERE n.run_id = duly_history.id AND n.fence = duly_history.fence)
 ) AS a
-LEFT JOIN duly_instances AS i ON i.session = a.session
+LEFT JOIN duly.duly_instances AS i ON i.session = a.session
 WHERE :owner::text IS NULL OR
-  (SELECT w.owner FROM duly_owned_runs AS w WHERE w.id = :id::uuid AND w.tenant = :tenant::text) = :owner::text
+  (SELECT w.owner FROM duly.duly_owned_runs AS w WHERE w.id = :id::uuid AND w.tenant = :tenant::text) = :owner::text
 ORDER BY a.fence

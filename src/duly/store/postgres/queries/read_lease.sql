@@ -1,2 +1,2 @@
-SELECT session, term, expires_at FROM duly_leases
+SELECT session, term, expires_at FROM duly.duly_leases
 WHERE role = :role::text

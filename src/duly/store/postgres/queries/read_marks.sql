@@ -1,4 +1,4 @@
 SELECT run_id::text, name, value
-FROM duly_marks
+FROM duly.duly_marks
 WHERE run_id = ANY (:ids::uuid[])
 ORDER BY run_id, name

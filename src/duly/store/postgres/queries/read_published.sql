@@ -1,1 +1,1 @@
-SELECT value FROM duly_published WHERE run_id = :run_id::uuid AND name = :name::text
+SELECT value FROM duly.duly_published WHERE run_id = :run_id::uuid AND name = :name::text

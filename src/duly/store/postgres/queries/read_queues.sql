@@ -1,6 +1,6 @@
 SELECT
     name, max_running, rate, per_ms, window_at, used, fair, newest_first, served, paused_at, paused_by, pause_reason,
     updated_at
-FROM duly_queues
+FROM duly.duly_queues
 WHERE :name::text IS NULL OR name = :name::text
 ORDER BY name

@@ -1,1 +1,1 @@
-SELECT schema FROM duly_meta
+SELECT schema FROM duly.duly_meta

@@ -1,1 +1,1 @@
-SELECT value FROM duly_secrets WHERE name = :name::text
+SELECT value FROM duly.duly_secrets WHERE name = :name::text

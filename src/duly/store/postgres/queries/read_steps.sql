@@ -1,5 +1,5 @@
 SELECT
     position, seq, kind, name, status, attempt, due_at, result, error, log, asked_at, done_at
-FROM duly_steps
+FROM duly.duly_steps
 WHERE run_id = :run_id::uuid
 ORDER BY position

@@ -1,1 +1,1 @@
-SELECT id::text, trace FROM duly_traces WHERE id = ANY (:ids::uuid[])
+SELECT id::text, trace FROM duly.duly_traces WHERE id = ANY (:ids::uuid[])

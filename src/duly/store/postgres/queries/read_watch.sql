@@ -1,4 +1,4 @@
 SELECT
     since, until, settled, last, gone,
-    EXISTS (SELECT FROM duly_events AS e WHERE e.number IS NULL)
-FROM duly_watch
+    EXISTS (SELECT FROM duly.duly_events AS e WHERE e.number IS NULL)
+FROM duly.duly_watch

@@ -2,7 +2,7 @@
 WITH RECURSIVE lines AS (
     (
         SELECT queue, priority, due_at
-        FROM duly_runs
+        FROM duly.duly_runs
         WHERE claimed_by IS NULL AND hold = 0
         ORDER BY queue, priority DESC, due_at
         LIMIT 1
@@ -13,7 +13,7 @@ WITH RECURSIVE lines AS (
     CROSS JOIN LATERAL (
         (
             SELECT r.queue, r.priority, r.due_at
-            FROM duly_runs AS r
+            FROM duly.duly_runs AS r
             WHERE r.claimed_by IS NULL AND r.hold = 0 AND r.queue = lines.queue AND r.priority < lines.priority
             ORDER BY r.priority DESC, r.due_at
             LIMIT 1
@@ -21,7 +21,7 @@ WITH RECURSIVE lines AS (
         UNION ALL
         (
             SELECT r.queue, r.priority, r.due_at
-            FROM duly_runs AS r
+            FROM duly.duly_runs AS r
             WHERE r.claimed_by IS NULL AND r.hold = 0 AND r.queue > lines.queue
             ORDER BY r.queue, r.priority DESC, r.due_at
             LIMIT 1
@@ -33,7 +33,7 @@ SELECT l.queue, l.priority, l.lost_before, coalesce(q.governed, false), l.first_
 FROM (
     SELECT queue, priority, false AS lost_before, due_at AS first_due_at FROM lines
     UNION ALL
-    SELECT queue, priority, true, min(due_at) FROM duly_runs WHERE claimed_by IS NULL AND hold = 5 GROUP BY queue, priority
+    SELECT queue, priority, true, min(due_at) FROM duly.duly_runs WHERE claimed_by IS NULL AND hold = 5 GROUP BY queue, priority
 ) AS l
-LEFT JOIN duly_queues AS q ON q.name = l.queue
+LEFT JOIN duly.duly_queues AS q ON q.name = l.queue
 WHERE q.paused_at IS NULL

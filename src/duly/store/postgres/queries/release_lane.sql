@@ -1,1 +1,1 @@
-UPDATE duly_runs SET hold = 0 WHERE id = ANY (:ids::uuid[]) AND hold = 1
+UPDATE duly.duly_runs SET hold = 0 WHERE id = ANY (:ids::uuid[]) AND hold = 1

@@ -1,1 +1,1 @@
-UPDATE duly_runs SET cancel_at = :now::bigint WHERE id = ANY (:id::uuid[]) AND cancel_at IS NULL
+UPDATE duly.duly_runs SET cancel_at = :now::bigint WHERE id = ANY (:id::uuid[]) AND cancel_at IS NULL

@@ -1,2 +1,2 @@
-UPDATE duly_meta SET
+UPDATE duly.duly_meta SET
     firing_paused_at = NULL, firing_paused_by = NULL, firing_pause_reason = NULL, restored_at = NULL

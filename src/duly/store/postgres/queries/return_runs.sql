@@ -1,6 +1,6 @@
 -- No index fits the guard on purpose: see complete_runs. Few at a time: here a planner that thinks the table empty joins by
 -- comparing each with each.
-UPDATE duly_runs AS r
+UPDATE duly.duly_runs AS r
 SET claimed_by = NULL, deadline_at = NULL, due_at = n.due_at, attempt = n.attempt,
     max_attempts = n.max_attempts, hold = coalesce(n.hold, r.hold)
 FROM unnest(

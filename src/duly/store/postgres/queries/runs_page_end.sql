@@ -3,25 +3,25 @@
 -- an instant and an id; null if there are fewer of both. And whether there are undated ones at all.
 WITH
 there AS (
-    SELECT (SELECT r.id FROM duly_listed_runs AS r WHERE r.undated ORDER BY r.at DESC LIMIT 1) IS NOT NULL AS undated
+    SELECT (SELECT r.id FROM duly.duly_listed_runs AS r WHERE r.undated ORDER BY r.at DESC LIMIT 1) IS NOT NULL AS undated
 ),
 dated AS (
     SELECT max(last.id::text) AS id FROM (
         (
-            SELECT id FROM duly_history
+            SELECT id FROM duly.duly_history
             WHERE :owner::text IS NULL AND (:narrow::boolean OR (SELECT undated FROM there)) AND id < :after::uuid
             ORDER BY id DESC LIMIT 1 OFFSET :most::bigint
         )
         UNION ALL
         (
-            SELECT id FROM duly_runs
+            SELECT id FROM duly.duly_runs
             WHERE :owner::text IS NULL AND (:narrow::boolean OR (SELECT undated FROM there)) AND id < :after::uuid
             ORDER BY id DESC LIMIT 1 OFFSET :most::bigint
         )
     ) AS last
 ),
 undated AS (
-    SELECT r.at, r.id::text FROM duly_listed_runs AS r
+    SELECT r.at, r.id::text FROM duly.duly_listed_runs AS r
     WHERE :owner::text IS NULL AND :narrow::boolean
       AND r.undated AND (r.at, r.id) < (:at::bigint, :id::uuid)
     ORDER BY r.at DESC, r.id DESC LIMIT 1 OFFSET :most::bigint

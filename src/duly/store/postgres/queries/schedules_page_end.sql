@@ -3,12 +3,12 @@
 -- Differs from sqlite: no index has those of a tenant in order. Few of a tenant or a job are walked without an end, and
 -- many as if all were.
 SELECT id::text FROM (
-    SELECT s.id FROM duly_schedules AS s
+    SELECT s.id FROM duly.duly_schedules AS s
     WHERE :owner::text IS NULL AND (:tenant::text IS NULL OR :job::text IS NULL)
       AND (:after::uuid IS NULL OR s.id > :after::uuid)
       AND (coalesce(:tenant::text, :job::text) IS NULL OR :most::bigint < (SELECT count(*) FROM (
-        SELECT FROM duly_tenants AS t CROSS JOIN LATERAL (
-            SELECT FROM duly_schedules AS j
+        SELECT FROM duly.duly_tenants AS t CROSS JOIN LATERAL (
+            SELECT FROM duly.duly_schedules AS j
             WHERE j.tenant = t.id AND j.deleted_at IS NULL AND (:job::text IS NULL OR j.job = :job::text)
             LIMIT :most::bigint + 1) AS of_tenant
         WHERE :tenant::text IS NULL OR t.id = :tenant::text
@@ -16,7 +16,7 @@ SELECT id::text FROM (
     ORDER BY s.id LIMIT 1 OFFSET :most::bigint) AS of_all
 UNION ALL
 SELECT id::text FROM (
-    SELECT s.id FROM duly_schedules AS s
+    SELECT s.id FROM duly.duly_schedules AS s
     WHERE :owner::text IS NULL AND s.tenant = :tenant::text AND s.job = :job::text AND s.deleted_at IS NULL
       AND (:after::uuid IS NULL OR s.id > :after::uuid)
     ORDER BY s.id LIMIT 1 OFFSET :most::bigint) AS of_job

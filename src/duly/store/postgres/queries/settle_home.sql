@@ -1,1 +1,1 @@
-UPDATE duly_meta SET home = :home::text
+UPDATE duly.duly_meta SET home = :home::text

@@ -1,1 +1,1 @@
-SELECT until > :now::bigint, wanted FROM duly_watch
+SELECT until > :now::bigint, wanted FROM duly.duly_watch

@@ -1,1 +1,1 @@
-UPDATE duly_runs SET max_attempts = attempt WHERE id = ANY (:ids::uuid[])
+UPDATE duly.duly_runs SET max_attempts = attempt WHERE id = ANY (:ids::uuid[])

@@ -1,4 +1,4 @@
-INSERT INTO duly_leases AS l (role, session, term, expires_at)
+INSERT INTO duly.duly_leases AS l (role, session, term, expires_at)
 VALUES (:role::text, :session::bigint, 1, :expires_at::bigint)
 ON CONFLICT (role) DO UPDATE
 SET session = excluded.session,

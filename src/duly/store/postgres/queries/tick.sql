@@ -1,1 +1,1 @@
-UPDATE duly_meta SET ticks = ticks + 1
+UPDATE duly.duly_meta SET ticks = ticks + 1

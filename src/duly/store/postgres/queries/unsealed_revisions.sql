@@ -1,7 +1,7 @@
 -- What is not as the first key would have it: sealed with another, or not at all. Of definitions only those are sealed
 -- whose target has a secret or headers.
 SELECT schedule_id::text, revision, payload, body
-FROM duly_revisions
+FROM duly.duly_revisions
 WHERE (schedule_id, revision) > (:after_schedule_id::uuid, :after_revision::int) AND (
     starts_with(payload, :head::text) <> :sealed::bool
     OR (starts_with(body, '$duly1$') AND starts_with(body, :head::text) <> :sealed::bool)

@@ -1,4 +1,4 @@
-UPDATE duly_schedules AS s
+UPDATE duly.duly_schedules AS s
 SET key = n.key, name = n.name, tenant = n.tenant, description = n.description, owner = n.owner,
     correlation_id = n.correlation_id, client_request_id = n.client_request_id, tags = n.tags, app = n.app,
     revision = n.revision, paused_at = n.paused_at, paused_until = n.paused_until, paused_by = n.paused_by,

@@ -1,7 +1,7 @@
-UPDATE duly_runs SET hold = 0
+UPDATE duly.duly_runs SET hold = 0
 WHERE id = ANY (ARRAY(
     SELECT id
-    FROM duly_runs
+    FROM duly.duly_runs
     WHERE hold = 4 AND claimed_by IS NULL AND due_at <= :now::bigint
     ORDER BY due_at
     LIMIT 1000

@@ -1,2 +1,2 @@
-SELECT e.name FROM unnest(:events::text[]) AS e (name)
-WHERE EXISTS (SELECT FROM duly_interests AS i WHERE i.event = e.name)
+SELECT e.name FROM pg_catalog.unnest(:events::text[]) AS e (name)
+WHERE EXISTS (SELECT FROM duly.duly_interests AS i WHERE i.event = e.name)

@@ -1,1 +1,1 @@
-UPDATE duly_watch SET wanted = :wanted::text
+UPDATE duly.duly_watch SET wanted = :wanted::text

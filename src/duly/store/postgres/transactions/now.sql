@@ -1,1 +1,1 @@
-SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint
+SELECT floor(extract(epoch FROM clock_timestamp()) OPERATOR(pg_catalog.*) 1000)::bigint

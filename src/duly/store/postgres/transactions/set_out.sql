@@ -13,4 +13,4 @@ SELECT
     set_config('enable_hashjoin', 'off', true),
     set_config('enable_mergejoin', 'off', true),
     set_config('jit', 'off', true)
-FROM (SELECT floor(extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS shows) AS c
+FROM (SELECT floor(extract(epoch FROM clock_timestamp()) OPERATOR(pg_catalog.*) 1000000)::bigint AS shows) AS c

@@ -1,7 +1,8 @@
 SELECT
     c.relname::text,
-    pg_total_relation_size(c.oid),
+    pg_total_relation_size(c.oid::regclass),
     greatest(c.reltuples, 0)::bigint
-FROM pg_class AS c
-WHERE c.relname LIKE 'duly\_%' AND c.relkind = 'r' AND pg_table_is_visible(c.oid)
-ORDER BY c.relname
+FROM pg_catalog.pg_class AS c
+JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+WHERE n.nspname = :schema AND starts_with(c.relname::text, 'duly_') AND c.relkind = 'r'
+ORDER BY 1

@@ -19,6 +19,13 @@ CREATE TABLE duly_meta (
 ) STRICT;
 CREATE UNIQUE INDEX duly_meta_one ON duly_meta ((1));
 
+-- Applied migrations. One whose checksum differs from the code is rejected.
+CREATE TABLE duly_migrations (
+    number     INTEGER NOT NULL PRIMARY KEY,
+    checksum   TEXT    NOT NULL,
+    applied_at INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE duly_tenants (
     id    TEXT    NOT NULL PRIMARY KEY,
     slots INTEGER NOT NULL

@@ -1,1 +1,0 @@
-SELECT schema FROM duly_meta
