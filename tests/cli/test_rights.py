@@ -1,6 +1,8 @@
 """What the user of the database must be allowed to do, and what it is told where it is not."""
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 import psycopg
@@ -71,6 +73,24 @@ def test_a_role_without_rights_is_told_the_statement_that_an_administrator_runs_
     tell(fresh_postgres, statement)
     assert duly("db", "migrate", "--database-url", url).exit_code == 0
     assert duly("schedule", "list", "--database-url", url).exit_code == 0
+
+
+@pytest.mark.parametrize("block", [0, 1], ids=["one-role", "two-roles"])
+def test_the_statements_of_deployment_md_are_enough(fresh_postgres: str, user: str, duly: Duly, block: int) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "deployment.md").read_text("utf-8")
+    (one, two) = re.findall(r"```sql\n(.*?)```", page, re.DOTALL)
+    owner = f'"owner{user[1:]}'
+    tell(fresh_postgres, f"CREATE ROLE {owner}")
+    try:
+        tell(fresh_postgres, re.sub(r"\bshop\b", user, re.sub(r"\bshop_owner\b", owner, (one, two)[block])))
+        migrates, uses = ((user, user), (owner, user))[block]
+        assert duly("db", "migrate", "--database-url", seen_by(fresh_postgres, migrates)).exit_code == 0
+        done = duly(
+            *("schedule", "create", "k", "--every", "1h", "--job", "j"), "--database-url", seen_by(fresh_postgres, uses)
+        )
+        assert done.exit_code == 0, done.stderr
+    finally:
+        tell(fresh_postgres, f"DROP OWNED BY {owner}; DROP ROLE {owner}")
 
 
 def test_a_role_that_may_not_use_the_schema_is_told_the_statements_that_let_it(

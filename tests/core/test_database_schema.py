@@ -39,7 +39,7 @@ def test_the_setting_counts_where_the_url_names_no_schema() -> None:
     assert with_schema(URL, "jobs") == f"{URL}?schema=jobs"
     assert with_schema(f"{URL}?prepare=false", "jobs") == f"{URL}?prepare=false&schema=jobs"
     assert with_schema(f"{URL}?schema=own", "jobs") == f"{URL}?schema=own"
-    assert with_schema(URL, "duly") == URL
+    assert with_schema(URL, None) == URL
     assert with_schema("sqlite:///duly.db", "jobs") == "sqlite:///duly.db"
 
 

@@ -41,6 +41,7 @@ TAKEN = {
     ("cli.md", "sh"): "tests/cli/test_documentation.py",
     ("dashboard.md", "python"): "tests/docs/test_pages.py",
     ("deployment.md", "sh"): TYPED,
+    ("deployment.md", "sql"): "tests/cli/test_rights.py",
     ("dst.md", "python"): "tests/docs/test_pages.py",
     ("howto.md", "python"): "tests/docs/test_pages.py",
     ("index.md", "python"): "tests/docs/test_pages.py",

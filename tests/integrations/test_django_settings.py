@@ -16,6 +16,7 @@ from psycopg.conninfo import conninfo_to_dict
         ({"URL": ""}, r"DULY\['URL'\] is ''; expected text"),
         ({"DATABASE": "default", "URL": "sqlite:///x.db"}, "both DATABASE and URL"),
         ({"DATABASE": "nowhere"}, r"DULY\['DATABASE'\] is 'nowhere'; expected one of DATABASES: 'default'"),
+        ({"SCHEMA": "My Jobs"}, r"DULY\['SCHEMA'\] is 'My Jobs'; expected 1 to 63 characters of a-z, 0-9 and _"),
         ({"JOBS": "my jobs"}, r"DULY\['JOBS'\] is 'my jobs'"),
         ({"TARGETS": ["redis://x"]}, r"DULY\['TARGETS'\] is \['redis://x'\]; expected a dictionary"),
         ({"SETTINGS": {"lease": -1}}, r"DULY\['SETTINGS'\]: setting lease is -1"),
@@ -91,6 +92,16 @@ def test_django_s_words_for_postgres_become_a_url(reach: Any, words: Any, meant:
 
     reach("there", {**POSTGRES, **words})
     assert conninfo_to_dict(url_of(Options(database="there"))) == meant
+
+
+def test_the_schema_is_in_the_url(reach: Any) -> None:
+    from duly.integrations.django.databases import url_of
+    from duly.integrations.django.options import Options
+
+    reach("there", POSTGRES)
+    assert url_of(Options(database="there", schema="jobs")).endswith("/shop?schema=jobs")
+    assert url_of(Options(url="postgresql://h/a", schema="jobs")) == "postgresql://h/a?schema=jobs"
+    assert url_of(Options(url="postgresql://h/a?schema=own", schema="jobs")) == "postgresql://h/a?schema=own"
 
 
 def test_hosts_and_ports_that_do_not_pair_are_refused(reach: Any) -> None:

@@ -35,7 +35,7 @@ def prepare(app: Duly, loaded: Loaded) -> Duly:
     flag = loaded.origins["database.url"].startswith("flag")
     url = app._given_url if app._given_url is not None and not flag else loaded.database_url
     declared = app._declared
-    url = with_schema(url, loaded["database.schema"])
+    url = with_schema(url, loaded.chosen_schema)
     app._assemble(url, app._given_settings or loaded.settings, loaded["roles"])
     app._declared.take_over(declared)
     _configure(app, loaded)

@@ -54,8 +54,12 @@ class Loaded:
 
     @property
     def database_url(self) -> str:
-        """With the schema, where it is not the default and the URL names none."""
-        return with_schema(str(self.values["database.url"]), self.values["database.schema"])
+        """With the schema, where somebody chose one and the URL names none."""
+        return with_schema(str(self.values["database.url"]), self.chosen_schema)
+
+    @property
+    def chosen_schema(self) -> str | None:
+        return self.values["database.schema"] if self.chosen("database.schema") else None
 
     def chosen(self, path: str) -> bool:
         """Whether anybody chose it, or it is the default."""

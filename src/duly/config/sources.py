@@ -32,7 +32,7 @@ def database_url(given: str | None, environment: Mapping[str, str] | None = None
     found = process_environment() if environment is None else environment
     url = given or found.get("DULY_DATABASE_URL") or DEFAULT_DATABASE_URL
     schema = next((found[name] for name in SCHEMA_VARIABLES if found.get(name)), None)
-    return url if schema is None else with_schema(url, check_schema_name(schema, SCHEMA_VARIABLES[0]))
+    return with_schema(url, schema and check_schema_name(schema, SCHEMA_VARIABLES[0]))
 
 
 def debugging(environment: Mapping[str, str] | None = None) -> bool:

@@ -36,13 +36,13 @@ def schema_of(url: str) -> str:
     return check_schema_name(given.get(PARAMETER, DEFAULT_SCHEMA), f"{PARAMETER} in the database URL")
 
 
-def with_schema(url: str, schema: str) -> str:
-    """Return the URL with that schema, unless it names one itself or is not PostgreSQL's."""
+def with_schema(url: str, schema: str | None) -> str:
+    """Return the URL with that schema, unless there is none, the URL names one itself, or it is not PostgreSQL's."""
     try:
         parts = urlsplit(url)
     except ValueError:
         return url  # whoever opens it says what is wrong
     named = PARAMETER in dict(parse_qsl(parts.query, keep_blank_values=True))
-    if named or schema == DEFAULT_SCHEMA or parts.scheme not in _SCHEMES:
+    if schema is None or named or parts.scheme not in _SCHEMES:
         return url
     return f"{url}{'&' if parts.query else '?'}{PARAMETER}={schema}"

@@ -107,6 +107,19 @@ async def test_any_identifier_is_a_schema(fresh_postgres: str, clock: SetClock, 
     assert counted(fresh_postgres, f'"{name}"') == (1, 0)
 
 
+async def test_a_store_moves_with_its_schema(fresh_postgres: str, clock: SetClock):
+    async with opened(fresh_postgres, clock) as store:
+        await put(store, "a")
+    with psycopg.connect(fresh_postgres) as connection:
+        connection.execute("ALTER SCHEMA duly RENAME TO shop_jobs")
+    async with opened(in_schema(fresh_postgres, "shop_jobs"), clock) as store:
+        session = await open_session(store)
+        clock.at += HOUR
+        assert (await store.fire_due(limit=10, rules=RULES)).runs == 1
+        (claim,) = await claim_all(store, session)
+        assert (await store.settle([completed(claim, session)])).ended
+
+
 @pytest.mark.parametrize("ending", ["commit", "rollback"])
 @pytest.mark.parametrize(
     "path", [HOSTILE, "SET search_path = ''", "SET search_path = jobs, duly", "SET search_path = duly"]

@@ -1,8 +1,8 @@
 """Which database duly's tables are in: one of the project's own, or one of its own.
 
-On PostgreSQL they stand beside the project's tables. On SQLite they are in a file of their own: Django opens its file
-with the standard library's SQLite and duly with the one that apsw brings, and two copies in one process drop each
-other's locks on the same file.
+On PostgreSQL they are in a schema of their own in the project's database. On SQLite they are in a file of their own:
+Django opens its file with the standard library's SQLite and duly with the one that apsw brings, and two copies in one
+process drop each other's locks on the same file.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from urllib.parse import quote, urlencode
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DEFAULT_DB_ALIAS, connections
 
+from duly.core.database_schema import with_schema
+
 from .options import Options
 
 BESIDE = ".duly"
@@ -24,12 +26,12 @@ def url_of(options: Options) -> str:
     """The URL of duly's database."""
     if options.url is not None:
         _check_apart(options.url)
-        return options.url
+        return with_schema(options.url, options.schema)
     alias = alias_of(options)
     assert alias is not None
     connection = connections[alias]
     if connection.vendor == "postgresql":
-        return _postgres_url(connection, alias)
+        return with_schema(_postgres_url(connection, alias), options.schema)
     if connection.vendor == "sqlite":
         return _file_url(_beside(connection, alias))
     raise ImproperlyConfigured(

@@ -10,21 +10,24 @@ from django.conf import settings as project
 from django.core.exceptions import ImproperlyConfigured
 
 from duly.config import Settings
+from duly.core.database_schema import check_schema_name
 from duly.core.errors import DulyError
 
-KEYS = ("DATABASE", "URL", "NAME", "JOBS", "TARGETS", "SETTINGS")
+KEYS = ("DATABASE", "URL", "SCHEMA", "NAME", "JOBS", "TARGETS", "SETTINGS")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """What the project said.
 
-    ``database`` is one of ``DATABASES``, and ``url`` a database apart from them; ``jobs`` is the module of each app
-    that declares jobs; ``name`` tells apart projects that share a database.
+    ``database`` is one of ``DATABASES``, and ``url`` a database apart from them; ``schema`` holds the tables on
+    PostgreSQL; ``jobs`` is the module of each app that declares jobs; ``name`` tells apart projects that share a
+    database.
     """
 
     database: str | None = None
     url: str | None = None
+    schema: str | None = None
     name: str | None = None
     jobs: str = "jobs"
     targets: Mapping[str, str] = field(default_factory=dict)
@@ -51,11 +54,19 @@ def read_options() -> Options:
     return Options(
         database=given.get("DATABASE"),
         url=given.get("URL"),
+        schema=_schema(given.get("SCHEMA")),
         name=given.get("NAME"),
         jobs=jobs,
         targets=_mapping("TARGETS", given.get("TARGETS")),
         settings=_settings(_mapping("SETTINGS", given.get("SETTINGS"))),
     )
+
+
+def _schema(value: Any) -> str | None:
+    try:
+        return None if value is None else check_schema_name(value, "DULY['SCHEMA']")
+    except DulyError as error:
+        raise ImproperlyConfigured(str(error)) from None
 
 
 def _mapping(key: str, value: Any) -> Mapping[str, Any]:
