@@ -63,12 +63,12 @@ def test_the_receiver_in_node(tmp_path: Path) -> None:
         timeout=60,
         check=True,
     )
-    assert done.stdout.splitlines() == ["r1", "not signed with this secret"]
+    assert done.stdout.splitlines() == ["r1", "no matching signature"]
 
 
 def test_the_events_on_the_page_are_these() -> None:
-    table = PAGE.partition("## What is told")[2].partition("## What is sent")[0]
-    told = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
-    names = [name for row in told for name in re.findall(r"`([a-z.]+)`", row)]
+    table = PAGE.partition("## Events")[2].partition("## Message format")[0]
+    cells = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
+    names = [name for cell in cells for name in re.findall(r"`([a-z.]+)`", cell)]
     family = {name if not name.startswith(".") else f"schedule{name}" for name in names}
     assert family == set(EVENTS)
