@@ -196,6 +196,7 @@ def test_the_schema_is_that_of_the_url_or_of_the_setting(place: Place) -> None:
     ) as refused:
         place.load()
     assert (refused.value.path, refused.value.got) == ("DULY_DATABASE_SCHEMA", "Jobs")
+    assert refused.value.hint == "choose a name such as 'duly' or 'shop_jobs'"
 
 
 def test_a_file_that_was_named_must_exist(place: Place) -> None:

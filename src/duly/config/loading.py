@@ -166,6 +166,7 @@ def _read(
             path=where,
             got=None if secret else value,
             expected=str(refused),
+            hint=refused.hint,
         ) from None
 
 

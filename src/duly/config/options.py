@@ -23,10 +23,11 @@ ROLES: Final = ("api", "scheduler", "worker")
 
 
 class Refused(Exception):
-    """A value is not what an option may be; carries what was expected, and the error if it is always the same one."""
+    """A value is not what an option may be; carries what was expected, a hint, and the error if it is always one."""
 
-    def __init__(self, expected: str, error: type[DulyError] | None = None) -> None:
+    def __init__(self, expected: str, *, hint: str | None = None, error: type[DulyError] | None = None) -> None:
         super().__init__(expected)
+        self.hint = hint
         self.error = error
 
 
@@ -177,8 +178,8 @@ def _schema_name() -> Kind:
     def read(value: object) -> str:
         try:
             return check_schema_name(value)
-        except ValidationFailed:
-            raise Refused(SCHEMA_EXPECTED, ValidationFailed) from None
+        except ValidationFailed as error:
+            raise Refused(SCHEMA_EXPECTED, hint=error.hint, error=ValidationFailed) from None
 
     return Kind(read, read)
 

@@ -14,7 +14,7 @@ from duly.store.postgres.address import read_address
 from duly.store.postgres.driver import PostgresDriver
 from duly.store.postgres.errors import not_done
 from duly.store.postgres.limits import Limits
-from duly.store.postgres.texts import as_statement, load_queries
+from duly.store.postgres.texts import as_statement, in_schema, load_migrations, load_queries, load_transactions
 from duly.store.resealing import PLACES
 from duly.store.sql import SqlStore
 from tests.acceptance.rules import rule
@@ -135,3 +135,14 @@ def test_a_missing_psycopg_names_the_extra(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(__import__("sys").modules, "duly.store.postgres.driver", None)
     with pytest.raises(ConfigurationError, match=r"pip install 'duly\[postgres\]'"):
         postgres_store("postgresql://h/d")
+
+
+def test_every_table_is_named_with_the_schema_which_a_store_replaces():
+    texts = [*load_transactions("jobs").values()]
+    for statement in at_least(load_queries("jobs"), 293, "statements").values():
+        texts += [statement.text.decode(), *([statement.one.text.decode()] if statement.one else [])]
+    texts += [in_schema(script, "jobs") for script in load_migrations().values()]
+    named = [
+        name for text in texts for name in re.findall(r"\b(?:FROM|INTO|JOIN|TABLE|UPDATE|VIEW) (\S*duly_\w+)", text)
+    ]
+    assert {name for name in at_least(named, 600, "names of tables") if not name.startswith('"jobs".duly_')} == set()
