@@ -88,6 +88,13 @@ def test_l14_a_schema_name_that_is_not_an_identifier_is_refused_before_anything_
     assert "expected 1 to 63 characters of a-z, 0-9 and _" in done.stderr
 
 
+@pytest.mark.parametrize("command", ["doctor", "serve", "db migrate", "db sql", "config check"])
+def test_l14_every_command_refuses_such_a_name(run: Run, command: str) -> None:
+    done = run(*command.split(), "--database-url", "postgresql://u@127.0.0.1:1/x?schema=Duly")
+    assert done.exit_code == 2, done.output
+    assert "schema in the database URL is 'Duly'; expected 1 to 63 characters" in done.stderr
+
+
 @pytest.mark.parametrize("text", [BOMB, MERGES + "a: 1", "a: &a {x: 1}\n" + MERGES], ids=["lists", "broken", "merges"])
 def test_l07_aliases_do_not_multiply(run: Run, tmp_path: Path, text: str) -> None:
     (tmp_path / "bomb.yaml").write_text(text)

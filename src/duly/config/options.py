@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
-from duly.core.database_schema import DEFAULT_SCHEMA, check_schema_name
+from duly.core.database_schema import DEFAULT_SCHEMA, check_schema_name, schema_of
 from duly.core.database_schema import EXPECTED as SCHEMA_EXPECTED
 from duly.core.errors import DulyError, ValidationFailed
 from duly.core.policy import Missed
@@ -174,6 +175,19 @@ def _seconds() -> Kind:
     return Kind(read, parse)
 
 
+def _database_url() -> Kind:
+    url = text("a URL such as sqlite:///duly.db or postgresql://user@host/database")
+
+    def read(value: object) -> str:
+        found: str = url.read(value)
+        if found.startswith("postgres"):
+            with suppress(ValueError):  # what else is wrong with it is found where it is opened
+                schema_of(found)
+        return found
+
+    return Kind(read, read)
+
+
 def _schema_name() -> Kind:
     def read(value: object) -> str:
         try:
@@ -235,7 +249,7 @@ OPTIONS: Final[Mapping[str, Option]] = {
         Option(
             "database",
             "url",
-            text("a URL such as sqlite:///duly.db or postgresql://user@host/database"),
+            _database_url(),
             DEFAULT_DATABASE_URL,
             secret=True,
             also=("DATABASE_URL",),
