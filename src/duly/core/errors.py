@@ -33,6 +33,7 @@
     ├── LeaseLost                  LEASE_LOST: the store gave the run to a newer attempt
     ├── ConfigurationError         CONFIGURATION_INVALID
     │   ├── SchemaMismatch             SCHEMA_MISMATCH
+    │   ├── StoreMissing               STORE_MISSING
     │   └── PayloadUnreadable          PAYLOAD_UNREADABLE: a stored value is sealed with a key that is not here
     ├── NotAuthorised              NOT_AUTHORISED: no key, a wrong one, or one that may not do this
     │   └── Forbidden                  FORBIDDEN: not this caller, or not in another's name
@@ -384,6 +385,12 @@ class SchemaMismatch(ConfigurationError):
     """The database holds tables that this version of duly must not touch."""
 
     code = "SCHEMA_MISMATCH"
+
+
+class StoreMissing(ConfigurationError):
+    """The file of a SQLite store that was used before is gone; an empty store would lose its schedules in silence."""
+
+    code = "STORE_MISSING"
 
 
 class PayloadUnreadable(ConfigurationError):

@@ -34,7 +34,7 @@ from duly.store.sqlite.inspecting import find_warnings
 from duly.store.sqlite.migrating import migrate, schema_version
 from duly.store.sqlite.presence import LockedFiles
 from duly.store.sqlite.readers import Readers
-from duly.store.sqlite.remembering import read_beside, write_beside
+from duly.store.sqlite.remembering import check_not_vanished, read_beside, write_beside
 from duly.store.sqlite.writer import Writer
 from duly.store.statements import T, Transaction
 
@@ -181,6 +181,8 @@ class SqliteDriver:
 
     def _prepare(self) -> apsw.Connection:
         """Open the writer's connection and set up the schema; a refused database is left as it was."""
+        if self.path != MEMORY:
+            check_not_vanished(self.path)
         connection = self._connect(WRITER_CACHE_KIB)
         try:
             if self.presence.dead():

@@ -11,6 +11,7 @@ from contextlib import suppress
 
 import msgspec
 
+from duly.core.errors import StoreMissing
 from duly.store.remembering import Remembered
 
 SUFFIX = "-seen"
@@ -23,6 +24,25 @@ def read_beside(path: str) -> Remembered | None:
             return msgspec.json.decode(file.read(1000), type=Remembered)
     except (OSError, msgspec.DecodeError):
         return None
+
+
+def check_not_vanished(path: str) -> None:
+    """Raise where a new store would take the place of one that was here: its file is gone, or empty."""
+    with suppress(OSError):
+        if os.path.getsize(path):
+            return
+    known = read_beside(path)
+    if known is None:
+        return
+    seen = path + SUFFIX
+    hint = f"restore the file, or delete {seen!r} to start with an empty store"
+    raise StoreMissing(
+        f"database {path!r} is missing or empty, but store {known.store_id} was here, according to {seen!r}; {hint}",
+        path="database.url",
+        got=path,
+        expected=f"the database of store {known.store_id}",
+        hint=hint,
+    )
 
 
 def write_beside(path: str, seen: Remembered) -> None:
