@@ -19,3 +19,5 @@ def test_the_code_on_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     )
     assert asyncio.run(names["main"]()) == {"paid": "charge-7", "sent": "shipped for charge-7"}
     assert asyncio.run(names["approve"]()) == "approved by ann"
+    assert len(asyncio.run(names["pay"](9))) == 1
+    assert len(asyncio.run(names["start_and_find"]())) == 1
