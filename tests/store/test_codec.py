@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 
 import pytest
 
 from duly.core.calendar import DateRange, Days, MonthDay
+from duly.core.policy import CatchUp
 from duly.core.schedule import Definition, Target, TargetKind
 from duly.core.timing import Cron, Every
 from duly.store.codec import Bodies, decode_body, decode_days, encode_body, encode_days
@@ -28,7 +29,7 @@ def define(**fields: object) -> Definition:
 
 def test_a_definition_of_before_names_no_calendar_and_excludes_nothing() -> None:
     found = decode_body(BEFORE, "{}")
-    assert found == define()
+    assert found == define(max_queued=1, catch_up=CatchUp(max_lateness=timedelta(hours=24)))
     assert not found.excludes
 
 

@@ -90,6 +90,8 @@ def explain(expression: tuple[str, ...], **options: Any) -> None:
     def view() -> Sheet:
         rows = [("cron", cron.expr), ("means", words), ("timezone", cron.timezone)]
         rows += [("next", f"{local(at, cron.timezone)} ({relative(at, now)})") for at in first]
+        if not first:
+            rows.append(("next", "never: it does not fire again after now"))
         rows += [("clocks", f"{local(at, cron.timezone)}: {change['note']}")
                  for at, change in zip(touched, changes, strict=True)]  # fmt: skip
         return Sheet(rows)

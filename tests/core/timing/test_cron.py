@@ -95,7 +95,7 @@ def test_zones_and_their_clock_changes(expr, zone, after, expected):
     [
         ("", "cron expression '' has 0 fields; expected 5 (minute hour day month weekday) such as '0 2 * * *'"),
         ("@Daily", "cron expression is '@Daily'; expected its fields, which are '0 0 * * *'"),
-        ("@reboot", "cron expression is '@reboot'; expected 5 or 6 fields of ASCII letters"),
+        ("@reboot", "cron expression is '@reboot'; expected 5 or 6 fields; run what belongs to a start"),
     ],
 )
 def test_who_gives_no_fields_is_shown_some(expr, text):

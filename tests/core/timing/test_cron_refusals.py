@@ -20,7 +20,31 @@ from tests.acceptance.rules import rule
         ("0 0 32 * *", "cron field 'day of month' is '32'; expected 1-31 or L"),
         ("0 0 1 13 *", "cron field 'month' is '13'; expected 1-12 or JAN-DEC"),
         ("0 0 * * 8", "cron field 'day of week' is '8'; expected 0-7 or SUN-SAT, also 5L or 5#2"),
-        ("0 22-2 * * *", "cron field 'hour' is '22-2'; expected a range from low to high, such as 1-5"),
+        ("0 22-2 * * *", "cron field 'hour' is '22-2'; expected a range from low to high; write 22-23,0-2"),
+        ("0 0 * 11-2 *", "cron field 'month' is '11-2'; expected a range from low to high; write 11-12,1-2"),
+        ("0 0 * * FRI-MON", "cron field 'day of week' is 'FRI-MON'; expected a range from low to high; write 5-6,0-1"),
+        ("0 0 LW * *", "cron field 'day of month' is 'LW'; expected 1-31 or L; W (the nearest or last weekday) is not"),
+        ("0 0 1,15W * *", "cron field 'day of month' has '15W' in '1,15W'; expected 1-31 or L; W (the nearest or last"),
+        ("0 0 L-3 * *", "cron field 'day of month' is 'L-3'; expected 1-31 or L; days before the last one are not"),
+        (
+            "0 0 * * FRI#L",
+            "cron field 'day of week' is 'FRI#L'; expected 0-7 or SUN-SAT, also 5L or 5#2; write FRIL",
+        ),
+        ("@daily", "cron expression is '@daily'; expected its fields, which are '0 0 * * *'"),
+        (
+            "@every 5m",
+            "cron expression is '@every 5m'; expected 5 or 6 fields; write it as an interval",
+        ),
+        (
+            "@reboot",
+            "cron expression is '@reboot'; expected 5 or 6 fields; run what belongs to a start",
+        ),
+        (
+            "CRON_TZ=Europe/Berlin 0 9 * * *",
+            "cron expression is 'CRON_TZ=Europe/Berlin 0 9 * * *'; expected the fields alone, '0 9 * * *'; give"
+            " 'Europe/Berlin' as the timezone of the schedule",
+        ),
+        ("0 0 1 1 * * 2030", "cron expression '0 0 1 1 * * 2030' has 7 fields; expected 5 (minute hour day month"),
         ("*/61 * * * *", "cron field 'minute' is '*/61'; expected a step of 1-60"),
         ("0 */25 * * *", "cron field 'hour' is '*/25'; expected a step of 1-24"),
         ("0 0 * * 1/2", "cron field 'day of week' is '1/2'; expected a range before the step, such as 1-5/2"),

@@ -6,16 +6,34 @@ masks; one more may be there for all the times that a gap before it left out.
 
 from __future__ import annotations
 
+from typing import Final
+
 from duly.core.timing.epoch import LAST_SECOND
 from duly.core.timing.fires import Fires
 from duly.core.timing.pattern import Pattern
 from duly.core.timing.zone import Stretch
+
+CYCLE: Final = 146_097 * 86_400
+"""Seconds in 400 years: a whole number of weeks, after which the Gregorian calendar repeats."""
+RULES_ONLY_SINCE: Final = 4_102_444_800
+"""2100-01-01T00:00:00Z, in seconds: no zone has a recorded change after it, only rules."""
 
 
 def count_fires(fires: Fires, after: int, until: int) -> int:
     """How many fires lie after the instant ``after`` and at or before ``until``, in whole seconds."""
     if fires.zone.is_utc:
         return count_local(fires.pattern, after, until) if after < until else 0
+    # Calendar and zone rules repeat every 400 years once the last recorded change of a zone has passed.
+    begin = max(after, RULES_ONLY_SINCE)
+    cycles = (until - begin) // CYCLE
+    if cycles > 1:
+        end = begin + cycles * CYCLE
+        one = _count_stretches(fires, begin, begin + CYCLE)
+        return _count_stretches(fires, after, begin) + cycles * one + _count_stretches(fires, end, until)
+    return _count_stretches(fires, after, until)
+
+
+def _count_stretches(fires: Fires, after: int, until: int) -> int:
     count, at = 0, after
     while at < until:
         stretch = fires.zone.stretch_at(at + 1)

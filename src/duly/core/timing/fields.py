@@ -105,7 +105,7 @@ def parse_weekdays(text: str) -> Weekdays:
 def _item_mask(field: Field, item: str, text: str) -> int:
     shape = _ITEM.fullmatch(item)
     if shape is None:
-        raise _refused(field, item, text, field.expected)
+        raise _refused(field, item, text, _instead_of(field, item) or field.expected)
     star, first, last, step = shape.groups()
     low = field.low if star else _value(field, first, item, text)
     if last is not None:
@@ -115,13 +115,27 @@ def _item_mask(field: Field, item: str, text: str) -> int:
     else:
         high = field.high if step else low
     if low > high:
-        raise _refused(field, item, text, "a range from low to high, such as 1-5")
+        raise _refused(field, item, text, f"a range from low to high; write {low}-{field.top},{field.low}-{high}")
     if step and not star and last is None and field is WEEKDAY:
         raise _refused(field, item, text, "a range before the step, such as 1-5/2")
     every = _step(field, step, item, text)
     if every == 1:
         return (2 << high) - (1 << low)
     return sum(1 << value for value in range(low, high + 1, every))
+
+
+def _instead_of(field: Field, item: str) -> str | None:
+    """What to write instead of a form that other crons have, or None for any other text."""
+    if field is DAY and "W" in item:
+        return (
+            f"{DAY.expected}; W (the nearest or last weekday) is not supported: name the days of the week, or exclude"
+            " dates by a calendar"
+        )
+    if field is DAY and item.startswith("L-"):
+        return f"{DAY.expected}; days before the last one are not supported: name the days, such as 28"
+    if field is WEEKDAY and item.endswith("#L"):
+        return f"{WEEKDAY.expected}; write {item.removesuffix('#L')}L for the last one of the month"
+    return None
 
 
 def _value(field: Field, token: str, item: str, text: str) -> int:

@@ -136,15 +136,31 @@ def split_fields(expr: str) -> tuple[str, ...]:
         raise refused_as(CronInvalid, given, "cron", f"{expr[:40]}...", f"at most {MAX_LENGTH}")
     if not _ALLOWED.fullmatch(expr):
         expected = "5 or 6 fields of ASCII letters, digits, * ? , / # -, parted by spaces, such as '0 2 * * *'"
-        if (name := expr.strip().lower()) in MACROS:
-            expected = f"its fields, which are '{MACROS[name]}'"
+        expected = _instead_of(expr.strip()) or expected
         raise refused_as(CronInvalid, f"cron expression is {shortened(expr)}", "cron", expr, expected)
     fields = tuple(expr.split())
     if len(fields) not in (5, 6):
         given = f"cron expression {shortened(expr)} has {len(fields)} fields"
         expected = "5 (minute hour day month weekday) such as '0 2 * * *', or 6 with seconds first"
+        if len(fields) == 7:
+            expected += "; a year has no field: set the start and the end of the schedule"
         raise refused_as(CronInvalid, given, "cron", expr, expected)
     return fields
+
+
+def _instead_of(expr: str) -> str | None:
+    """What to write instead of a form that other crons have, or None for any other text."""
+    name, _, rest = expr.partition(" ")
+    if name.lower() in MACROS and not rest:
+        return f"its fields, which are '{MACROS[name.lower()]}'"
+    if name.lower() == "@every":
+        return f"5 or 6 fields; write it as an interval: Every({rest.strip()!r}), --every {rest.strip()} or everyMs"
+    if name.lower() == "@reboot":
+        return "5 or 6 fields; run what belongs to a start when your program starts, such as in its lifespan"
+    if name.startswith(("CRON_TZ=", "TZ=")):
+        zone = name.partition("=")[2]
+        return f"the fields alone, {rest.strip()!r}; give {zone!r} as the timezone of the schedule"
+    return None
 
 
 @lru_cache(maxsize=8192)
