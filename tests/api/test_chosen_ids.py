@@ -64,7 +64,7 @@ async def tenants(api: httpx2.AsyncClient, app: Duly) -> dict[str, httpx2.AsyncC
     clients = {}
     for owner, tenant in (("ann", "acme"), ("bob", "umbrella")):
         made = await app.keys.create(owner, owner=owner, tenant=tenant)
-        clients[owner] = client_of(served, "http://duly/api/v1")
+        clients[owner] = client_of(served, "http://localhost/api/v1")
         clients[owner].headers["authorization"] = f"Bearer {made.text}"
     return clients
 
@@ -108,7 +108,7 @@ async def test_following_the_advice_after_a_lost_commit_makes_one_run(
         app = Duly(proxy.url)
         await app.open()
         try:
-            async with client_of(application(app), "http://duly/api/v1") as api:
+            async with client_of(application(app), "http://localhost/api/v1") as api:
                 if owner is not None:
                     made = await app.keys.create(owner, owner=owner, tenant="acme")
                     api.headers["authorization"] = f"Bearer {made.text}"

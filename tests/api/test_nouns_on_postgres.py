@@ -84,7 +84,7 @@ async def app(ready_postgres: str, memory: Memory) -> AsyncIterator[Duly]:
 @pytest.fixture
 async def call(app: Duly, request: pytest.FixtureRequest) -> AsyncIterator[Caller]:
     """Calls operations; at the end, all those of the test's noun must have been called."""
-    async with client_of(application(app), "http://duly/api/v1") as client:
+    async with client_of(application(app), "http://localhost/api/v1") as client:
         caller = Caller(client)
         yield caller
     noun = request.function.__name__.removeprefix("test_").replace("_", "-")

@@ -61,7 +61,7 @@ async def test_create_answers_201_with_its_place_and_revision(api: httpx2.AsyncC
     assert answer.status_code == 201
     assert answer.headers["etag"] == '"1"'
     assert answer.headers["location"] == f"/api/v1/schedules/{body['id']}"
-    found = await api.get(f"http://duly{answer.headers['location']}")
+    found = await api.get(f"http://localhost{answer.headers['location']}")
     assert (found.status_code, found.json(), found.headers["etag"]) == (200, body, '"1"')
 
 
