@@ -175,7 +175,7 @@ async def test_a_process_handler_answers_with_its_value_and_its_context(app: Dul
 async def test_e5_whatever_a_process_handler_does_to_itself_is_a_failed_attempt(app: Duly) -> None:
     app.job("fail", process=True, retry=ONCE)(handlers.fail)
     table = {
-        "error": "HandlerFailed: ValueError: in its own words",
+        "error": "ValueError: in its own words",
         "fatal": "Fatal: never again",
         "exit": "exit code 7",
         "kill": "exit code -9",

@@ -3,7 +3,7 @@
 import pytest
 from playwright.async_api import Page, expect
 
-from duly import Duly, Every, Fatal, WorkflowContext
+from duly import Duly, Every, Fatal, Retry, WorkflowContext
 from tests.browser.conftest import IN_THE_BROWSERS_LOOP, Site
 
 pytestmark = IN_THE_BROWSERS_LOOP
@@ -32,6 +32,27 @@ async def test_what_people_wrote_is_never_run_and_never_breaks_a_page(site: Site
         assert await _sideways(window.page, "html") == 0, path
         if path in FITTING:
             assert await _sideways(window.page, ".scroll") == 0, path
+
+
+@pytest.mark.parametrize("phone", [False, True], ids=["desk", "phone"])
+async def test_the_stack_of_a_failed_attempt_is_folded_and_can_be_read_and_copied(
+    site: Site, app: Duly, phone: bool
+) -> None:
+    @app.job("pay", retry=Retry(max_attempts=1))
+    async def pay() -> None:
+        raise Fatal("refused " + "x" * 200)
+
+    async with app:
+        run = await app.enqueue("pay")
+        await app.runs.wait(run.id, timeout=30)
+        window = await site.open(f"/runs/{run.id}", phone=phone)
+
+        stack = window.page.locator("details.stack")
+        await expect(stack.locator("pre")).to_be_hidden()
+        await stack.locator("summary").click()
+        await expect(stack.locator("pre")).to_contain_text("test_looks.py")
+        await expect(stack.get_by_role("button", name="Copy")).to_be_visible()
+        assert await _sideways(window.page, "html") == 0
 
 
 async def test_on_a_phone_the_name_of_the_page_is_seen_among_the_others(site: Site) -> None:

@@ -12,7 +12,7 @@ from duly.core.instants import to_datetime
 from duly.core.lane import Singleton
 from duly.core.policy import Overlap
 from duly.core.rules.overlap import admit_redriven
-from duly.core.run import Claim, NewRun, OpenRun, Reason, Run, RunKind
+from duly.core.run import Claim, Failed, NewRun, OpenRun, Reason, Run, RunKind
 from duly.core.schedule import Cursor, Definition
 from duly.core.steps import WORKFLOW
 from duly.runtime.clock import Clock
@@ -274,7 +274,7 @@ class DeadModel:
             self.dead_handlers.pop(job, None)
         self.dead_handlers |= {one.job: one for one in on_dead}
 
-    def _tell_of_death(self, claim: Claim, attempt: int, reason: str | None, error: str | None, now: int) -> bool:
+    def _tell_of_death(self, claim: Claim, dead: Any, now: int, outcome: object) -> bool:
         told = self.dead_handlers.get(claim.job)
         if told is None or claim.job in {one.handler for one in self.dead_handlers.values()}:
             return False
@@ -290,7 +290,14 @@ class DeadModel:
                 queue=told.queue,
                 max_attempts=told.max_attempts,
                 timeout_ms=told.timeout_ms,
-                payload=on_dead_payload(claim, attempt=attempt, reason=reason, error=error, died_at=now),
+                payload=on_dead_payload(
+                    claim,
+                    attempt=dead.attempt,
+                    reason=dead.reason,
+                    error=dead.error,
+                    died_at=now,
+                    report=outcome.report if isinstance(outcome, Failed) else None,
+                ),
             )
         )
 

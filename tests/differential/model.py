@@ -201,6 +201,10 @@ class AttemptRow:
     started_at: int | None
     ended_at: int
     session: int | None
+    error_type: str | None = None
+    error_location: str | None = None
+    stack: str | None = None
+    stack_truncated: bool | None = None
     snoozes: int | None = None
 
 
@@ -805,7 +809,7 @@ class Model(
         if other is not None:
             return self._run(other)
         asked = asdict(replace(request, singleton=None, unique=None))
-        del asked["singleton"], asked["unique"], asked["run_at"], asked["left_to_job"]
+        del asked["singleton"], asked["unique"], asked["run_at"], asked["left_to_job"], asked["given_id"]
         due_at = now if request.run_at is None else request.run_at
         new = NewRun(
             **{name: value for name, value in asked.items() if name not in ("fairness_key", "owner", "marks", "trace")},
@@ -1174,7 +1178,7 @@ class Model(
                 ended[run.id] = status
             if status is RunStatus.FAILED:
                 dead = self.history[run.id]
-                told += self._tell_of_death(settlement.claim, dead.attempt, dead.reason, dead.error, now)
+                told += self._tell_of_death(settlement.claim, dead, now, settlement.outcome)
             goes_on = status is RunStatus.COMPLETED and isinstance(settlement.outcome, Continued)
             told += goes_on
             touched.append((run, None if goes_on else status))
@@ -1212,6 +1216,7 @@ class Model(
                 started_at=run.started_at,
                 ended_at=now,
                 session=settlement.session,
+                **_reported(settlement.outcome),
                 snoozes=snoozes,
             )
             for old in self._of(run.id) if snoozes is not None else ():
@@ -1633,6 +1638,14 @@ def _short(result: str | None) -> str | None:
 
 def _without_payload(schedule: Schedule) -> Schedule:
     return replace(schedule, definition=replace(schedule.definition, payload=UNREAD))
+
+
+def _reported(outcome: Outcome) -> dict[str, Any]:
+    report = outcome.report if isinstance(outcome, Failed) else None
+    if report is None:
+        return {}
+    kept: dict[str, Any] = {"error_type": report.type, "error_location": report.location, "stack": report.stack}
+    return kept | {"stack_truncated": report.truncated if report.stack is not None else None}
 
 
 def _says_the_same(outcome: Outcome, recorded: str, reason: str | None) -> bool:

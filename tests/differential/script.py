@@ -12,6 +12,7 @@ from typing import Any
 from duly.core.calendar import DateRange, Days, MonthDay
 from duly.core.credential import Scope, Whose
 from duly.core.dead import OnDead
+from duly.core.failure import ErrorReport
 from duly.core.ids import named_run_id, uuid7
 from duly.core.instants import to_datetime
 from duly.core.lane import Singleton, Unique
@@ -84,6 +85,7 @@ from tests.differential.model import Model
 
 MARKS: tuple[dict[str, str], ...] = ({}, {}, {"#t": "null"}, {"#t": "null", "n": "5"}, {"n": "7", "ü": '"ä"'})
 WANTED = (wanted_tag("t"), *parse_attributes("n:5,n:gte:6,n:ne:5,n:lt:x"))
+REPORT = ErrorReport(type="shop.Refused", location="shop.py:7 in charge", stack="Traceback: é", truncated=True)
 JOBS = ("a", "b", "topic:t.one", "workflow:w")
 OUT = Target(TargetKind.QUEUE, "out", '{"kind":"queue","name":"out","expect":"ack"}')
 KNOWN = (*JOBS, ANY_TOPIC, OUT.handler)
@@ -607,8 +609,8 @@ class Script:
         outcomes: list[Outcome] = [
             Completed(self._draw("outcomes").choice((None, "null", '{"ok":true}'))),
             Completed("1"),
-            Failed("no luck"),
-            Failed("hopeless", fatal=True),
+            Failed("no luck", report=self._draw("report").choice((None, REPORT, ErrorReport(type="OSError")))),
+            Failed("hopeless", fatal=True, report=self._draw("report").choice((None, REPORT))),
             Failed("too slow", timed_out=True),
             Released(),
             Released(started=True),

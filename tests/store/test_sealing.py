@@ -92,6 +92,30 @@ async def test_the_database_never_sees_what_people_store(url: str) -> None:
         assert (await app.runs.list(job="greet")).items, "lists rest on nothing that is sealed"
 
 
+async def test_the_stack_of_an_error_is_sealed_and_sealed_anew_under_the_next_key(url: str) -> None:
+    def app_with(*keys: str) -> Duly:
+        app = app_on(url, *keys)
+
+        @app.job("pay", retry=Retry(max_attempts=1))
+        async def pay() -> None:
+            raise ValueError("refused")  # marzipan-line
+
+        return app
+
+    async with app_with(KEY_A) as app:
+        run = await app.enqueue("pay")
+        await app.runs.wait(run.id, timeout=PATIENCE)
+        (attempt,) = await app.runs.attempts(run.id)
+        assert attempt.error is not None
+        assert "marzipan-line" in (attempt.error.stack or "")
+        assert "marzipan" not in everything_in(url)
+    await reseal_store(url, (KEY_B, KEY_A))
+    async with app_with(KEY_B) as app:
+        (attempt,) = await app.runs.attempts(run.id)
+        assert attempt.error is not None
+        assert "marzipan-line" in (attempt.error.stack or "")
+
+
 async def test_without_keys_all_is_as_it_was(url: str) -> None:
     async with app_on(url) as app:
         ids = await fill(app)

@@ -198,11 +198,15 @@ def run_answer(run: Run, *, whole: bool = True) -> RunAnswer:
 
 
 def attempt_answer(attempt: AttemptRecord) -> AttemptAnswer:
+    error = attempt.error
     return {
         "attemptNumber": attempt.attempt_number,
         "fence": attempt.fence,
         "outcome": attempt.outcome,  # type: ignore[typeddict-item]  # the words that the store keeps
         "errorMessage": attempt.error_message,
+        "error": None
+        if error is None
+        else {"type": error.type, "message": error.message, "stack": error.stack, "truncated": error.truncated},
         "startedAt": None if attempt.started_at is None else at(attempt.started_at),
         "endedAt": None if attempt.ended_at is None else at(attempt.ended_at),
         "instance": attempt.instance,

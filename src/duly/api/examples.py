@@ -239,6 +239,7 @@ _ATTEMPTS = [
         "fence": 1,
         "outcome": "completed",
         "errorMessage": None,
+        "error": None,
         "startedAt": "2026-11-16T12:00:00.011Z",
         "endedAt": "2026-11-16T12:00:01.523Z",
         "instance": "web-1",

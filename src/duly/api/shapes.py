@@ -135,6 +135,18 @@ class ScheduleAnswer(TimingAnswer):
     replacedBy: str | None
 
 
+class AttemptErrorAnswer(TypedDict):
+    """Why an attempt failed."""
+
+    type: Annotated[str | None, Meta(description="the exception's qualified name")]
+    message: Annotated[str, Meta(description="what the exception said")]
+    stack: Annotated[
+        str | None,
+        Meta(description="with causes, groups and notes; null where none was reported, or the caller may not see it"),
+    ]
+    truncated: Annotated[bool, Meta(description="the stack was longer than 16 KiB")]
+
+
 class AttemptAnswer(TypedDict):
     """One execution of a run that started its handler."""
 
@@ -146,6 +158,7 @@ class AttemptAnswer(TypedDict):
         "failed", "timed_out", "lost", "released", "interrupted", "snoozed", "completed", "cancelled", "running"
     ]
     errorMessage: str | None
+    error: AttemptErrorAnswer | None
     startedAt: Instant | None
     endedAt: Instant | None
     instance: str | None

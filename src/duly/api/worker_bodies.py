@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, TypedDict
 
 from msgspec import UNSET, Meta, UnsetType
 
+from duly.core.failure import MAX_LOCATION, MAX_STACK, MAX_TYPE
 from duly.core.policy import MAX_ATTEMPTS
 
 from .bodies import Base, Line, RetryPolicy, RunKey, Word, told
@@ -93,6 +94,17 @@ class FailBody(Base):
         Annotated[int, Meta(ge=1, le=MAX_ATTEMPTS)] | UnsetType,
         told("How often the job may be tried, where the run's `leftToJob` has `retry`."),
     ] = UNSET
+    error_type: Annotated[
+        Annotated[str, Meta(max_length=MAX_TYPE)] | UnsetType, told("What was raised: the exception's qualified name.")
+    ] = UNSET
+    error_location: Annotated[
+        Annotated[str, Meta(max_length=MAX_LOCATION)] | UnsetType,
+        told("Where: the innermost line of the program, such as `shop/orders.py:41 in charge`."),
+    ] = UNSET
+    stack: Annotated[
+        Annotated[str, Meta(max_length=MAX_STACK)] | UnsetType, told("The stack, with causes; no local variables.")
+    ] = UNSET
+    stack_truncated: Annotated[bool | UnsetType, told("The stack was longer, and was cut.")] = UNSET
 
 
 class StartedBody(Base):

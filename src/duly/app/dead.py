@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 from duly.config import Settings
@@ -61,6 +61,11 @@ class DeadLetters(ABC):
     _registry: Registry
     _on_runs: Callable[[], None]
 
+    @property
+    @abstractmethod
+    def _hides_stacks(self) -> bool:
+        """Whether the stacks of errors are not for the caller."""
+
     @abstractmethod
     async def _resolve(self, ref: str) -> str | None:
         """The id of the run that is meant, or None."""
@@ -69,6 +74,8 @@ class DeadLetters(ABC):
         """The attempts at a run in their order, with their errors; of snoozed ones, the newest 20."""
         run_id = await self._resolve(ref)
         kept = [] if run_id is None else await self._store.read_attempts(run_id)
+        if self._hides_stacks:
+            kept = [one if one.error is None else replace(one, error=replace(one.error, stack=None)) for one in kept]
         if not kept and (run_id is None or await self._store.get_run(run_id) is None):
             raise not_found("run", ref)
         return kept

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from copy import copy
@@ -15,6 +16,7 @@ from duly.core.errors import ConfigurationError
 from duly.core.run import Run
 from duly.core.steps import handler_name
 from duly.core.version import VERSION
+from duly.engine.error_reports import Redact
 from duly.engine.instance import Instance, World
 from duly.engine.job import Job
 from duly.engine.listening import Listeners, is_arrival
@@ -280,6 +282,16 @@ class Duly(Declaring):
             return function
 
         return register
+
+    def redact_errors(self, function: Redact) -> Redact:
+        """Decorate ``def function(text: str) -> str``: what it returns is kept of the message and the stack of errors.
+
+        It is called for every failed attempt, in the process that runs the handler. If it raises, nothing is kept.
+        """
+        if not callable(function) or inspect.iscoroutinefunction(function):
+            raise ConfigurationError(f"redact_errors is {function!r}; expected `def function(text: str) -> str`")
+        self._registry.around.redact = function
+        return function
 
     def on_dead(self, function: Dead) -> Dead:
         """Run a function once for every run of this app's jobs that has failed for good; it takes ``dead: DeadLetter``.

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 import msgspec
 
 from duly.core.errors import Conflict, DulyError, Invalid, LeaseLost, OutcomeUnknown, StoreError, StoreUnavailable
+from duly.core.failure import ErrorReport
 from duly.core.policy import LEFT_RETRY, LEFT_TIMEOUT, Retry
 from duly.core.rules.suspects import ONE, Room
 from duly.core.run import (
@@ -227,7 +228,7 @@ def _told(outcome: Outcome, retry: Retry) -> tuple[str, dict[str, Any]]:
     match outcome:
         case Completed(result):
             return "complete", {} if result is None else {"result": _decode(result)}
-        case Failed(error, fatal=fatal, timed_out=timed_out):
+        case Failed(error, fatal=fatal, timed_out=timed_out, report=report):
             policy = {
                 "backoff": str(retry.backoff),
                 "delaySeconds": retry.delay,
@@ -235,7 +236,7 @@ def _told(outcome: Outcome, retry: Retry) -> tuple[str, dict[str, Any]]:
                 "jitter": retry.jitter,
             }
             words = {"error": error or "it failed", "fatal": fatal, "timedOut": timed_out}
-            return "fail", words | {"retryPolicy": policy}
+            return "fail", words | {"retryPolicy": policy} | _reported(report)
         case Snoozed(for_ms):
             return "release", {"snoozeSeconds": for_ms / 1000}
         case Released(started=True):
@@ -248,6 +249,15 @@ def _told(outcome: Outcome, retry: Retry) -> tuple[str, dict[str, Any]]:
             return "release", {}
         case unknown:
             assert_never(unknown)
+
+
+def _reported(report: ErrorReport | None) -> dict[str, Any]:
+    """What was raised, and where; an older server does not know these words and is told nothing it would refuse."""
+    if report is None:
+        return {}
+    words = {"errorType": report.type, "errorLocation": report.location, "stack": report.stack}
+    told: dict[str, Any] = {name: value for name, value in words.items() if value is not None}
+    return told | {"stackTruncated": True} if report.truncated else told
 
 
 def _claim(run: dict[str, Any]) -> Claim:

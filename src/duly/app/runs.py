@@ -82,6 +82,10 @@ class Runs(DeadLetters):
         batcher: Batcher[NewRequest, Run] = Batcher(self._enqueue, most=BULK)
         self._enqueue_one = batcher.put_alone if alone else batcher.put
 
+    @property
+    def _hides_stacks(self) -> bool:
+        return self._owning.whose is not None and not self._settings.show_stacks
+
     async def enqueue(
         self, job: JobLike, payload: Any = UNSET, *, connection: Any = None, **options: Unpack[RunOptions]
     ) -> Run:

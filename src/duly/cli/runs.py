@@ -118,7 +118,17 @@ def _attempts(run: Answer, now: int) -> list[str]:
         ]
         for one in tries
     ]
-    return ["", *lay_out(["TRY", "OUTCOME", "STARTED (UTC)", "INSTANCE", "ERROR"], rows, None)]
+    table = lay_out(["TRY", "OUTCOME", "STARTED (UTC)", "INSTANCE", "ERROR"], rows, None)
+    return ["", *table, *(line for one in tries for line in _stack(one))]
+
+
+def _stack(attempt: Answer) -> list[str]:
+    """The stack of an attempt that failed; an older server does not tell it."""
+    error = attempt.get("error")
+    if not error or not error["stack"]:
+        return []
+    cut = " (cut to 16 KiB)" if error["truncated"] else ""
+    return ["", f"Stack of attempt {attempt['attemptNumber']}{cut}:", *error["stack"].splitlines()]
 
 
 def _why(run: Answer) -> str:

@@ -23,6 +23,7 @@ WORDS = frozenset(
         "election_url",
         "webhook_allow",
         "webhook_errors",
+        "show_stacks",
         "payload_keys",
         "tracing",
     }
@@ -47,7 +48,8 @@ class Settings:
     workflows wait for are at ``public_url``, where the API is seen from outside. With ``election`` one instance fires
     and the others stand by: chosen in the ``database``, or by the ``redis`` at ``election_url``. Webhooks go to public
     hosts over https alone, and to the hosts and networks in ``webhook_allow``, wherever they are; what errors say goes
-    with them only with ``webhook_errors``, as it may be nothing for others. ``tracing`` makes spans for OpenTelemetry.
+    with them only with ``webhook_errors``, as it may be nothing for others.
+    Callers with an owner see the stacks of errors only with ``show_stacks``. ``tracing`` makes spans for OpenTelemetry.
     With ``payload_keys`` what people store is encrypted: by the first of them, and read with any.
     """
 
@@ -88,6 +90,7 @@ class Settings:
     election_url: str | None = None
     webhook_allow: tuple[str, ...] = ()
     webhook_errors: bool = False
+    show_stacks: bool = False
     payload_keys: tuple[str, ...] = field(default=(), repr=False)
     tracing: bool = False
 
@@ -119,7 +122,7 @@ class Settings:
             raise ConfigurationError(
                 f"setting public_url is {self.public_url!r}; expected a URL such as https://duly.example.com"
             )
-        for name in ("strict_ids", "webhook_errors", "tracing"):
+        for name in ("strict_ids", "webhook_errors", "show_stacks", "tracing"):
             if not isinstance(getattr(self, name), bool):
                 raise ConfigurationError(f"setting {name} is {getattr(self, name)!r}; expected True or False")
         for own in fields(self):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from .failure import AttemptError, ErrorReport
 from .instants import to_datetime
 from .run import Claim
 
@@ -28,6 +29,7 @@ class AttemptRecord:
     started_at: datetime | None
     ended_at: datetime | None
     instance: str | None
+    error: AttemptError | None = None
     fence: int = 0
     snoozes: int | None = None
 
@@ -46,6 +48,9 @@ class DeadLetter:
     scheduled_at: datetime
     schedule_id: str | None = None
     schedule_key: str | None = None
+    error_type: str | None = None
+    error_location: str | None = None
+    stack: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +76,17 @@ class OnDead:
     timeout_ms: int | None
 
 
-def on_dead_payload(claim: Claim, *, attempt: int, reason: str | None, error: str | None, died_at: int) -> str:
+def on_dead_payload(
+    claim: Claim,
+    *,
+    attempt: int,
+    reason: str | None,
+    error: str | None,
+    died_at: int,
+    report: ErrorReport | None = None,
+) -> str:
     """The payload of the handler's run: a ``DeadLetter`` under the name ``dead``."""
+    report = report or ErrorReport()
     facts = json.dumps(
         {
             "run_id": claim.id,
@@ -84,6 +98,9 @@ def on_dead_payload(claim: Claim, *, attempt: int, reason: str | None, error: st
             "scheduled_at": _instant(claim.due_at if claim.window_at is None else claim.window_at),
             "schedule_id": claim.schedule_id,
             "schedule_key": claim.key,
+            "error_type": report.type,
+            "error_location": report.location,
+            "stack": report.stack,
         },
         ensure_ascii=False,
         separators=(",", ":"),

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from enum import IntEnum, StrEnum
 from typing import Any
 
+from .failure import ErrorReport
 from .ids import window_key
 from .policy import LEFT_RETRY
 from .schedule import Definition
@@ -323,7 +324,7 @@ class Completed:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The handler raised, or took too long. ``cause`` is what it raised, for the log; a store keeps the text alone.
+    """The handler raised, or took too long. ``cause`` is what it raised, for the log; a store keeps ``report`` of it.
 
     Whoever was asked may have said when to come again: not before ``wait_ms`` have passed.
     """
@@ -333,6 +334,7 @@ class Failed:
     timed_out: bool = False
     wait_ms: int = 0
     cause: BaseException | None = field(default=None, compare=False, repr=False)
+    report: ErrorReport | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

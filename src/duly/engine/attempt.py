@@ -11,11 +11,13 @@ from functools import partial
 from typing import Any, assert_never
 
 from duly.core.errors import ValidationFailed
+from duly.core.failure import ErrorReport
 from duly.core.run import Cancelled, Claim, Failed, Interrupted, Lost, Outcome, Released
 from duly.runtime.tracing import current_claim
 
 from .context import RunContext
 from .deadlines import Deadlines
+from .error_reports import redact_text
 from .middleware import call_through
 from .outcomes import describe, failure_of, outcome_of
 from .processes import ProcessStopped, run_in_process
@@ -124,19 +126,22 @@ class Attempt:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
-            return failure_of(error)  # the handler's own: it waited for something that was cancelled
+            return failure_of(
+                error, self.handler.around.redact
+            )  # the handler's own: it waited for something that was cancelled
         except ProcessStopped as error:
-            return failure_of(error) if self._stop is None else self._stopped(self._stop)
+            return failure_of(error, self.handler.around.redact) if self._stop is None else self._stopped(self._stop)
         except ValidationFailed as error:
-            return Failed(describe(error), fatal=True)
+            text = redact_text(describe(error), self.handler.around.redact)
+            return Failed(text, fatal=True, report=ErrorReport(type=type(error).__qualname__))
         except KeyboardInterrupt:
             raise
         except GeneratorExit as error:
             if not self._is_running():
                 raise  # nobody raised it: this coroutine is thrown away
-            return failure_of(error)
+            return failure_of(error, self.handler.around.redact)
         except BaseException as error:  # noqa: BLE001 - around a handler: whatever it raises is its outcome
-            return failure_of(error)
+            return failure_of(error, self.handler.around.redact)
 
     def _is_running(self) -> bool:
         try:
@@ -200,6 +205,6 @@ class Attempt:
             case Stop.TIMEOUT:
                 seconds = (self.claim.timeout_ms or 0) / 1000
                 text = f"TimeoutError: the attempt took longer than its timeout of {seconds:g} s"
-                return Failed(text, timed_out=True)
+                return Failed(text, timed_out=True, report=ErrorReport(type="TimeoutError"))
             case _:
                 assert_never(why)

@@ -12,6 +12,7 @@ from duly.core.errors import ConfigurationError
 
 from .containing import contain_in_thread
 from .context import RunContext
+from .error_reports import Redact
 
 
 class CallNext(Protocol):
@@ -29,13 +30,15 @@ class Surroundings:
 
     ``in_thread`` calls a handler that runs in a thread, in that thread; ``in_process`` is called in a handler's process
     before its module is imported there, and is a function that a module names. A framework that keeps connections
-    per thread, or has to be set up before its modules can be imported, needs them.
+    per thread, or has to be set up before its modules can be imported, needs them. ``redact`` removes from the texts of
+    errors what must not be kept.
     """
 
     middleware: list[Middleware] = field(default_factory=list)
     state: Any = None
     in_thread: Callable[[Callable[[], Any]], Any] | None = None
     in_process: Callable[[], object] | None = None
+    redact: Redact | None = None
 
     def call_in_thread(self, call: Callable[[], Any]) -> Any:
         """Call something of the user's, in the thread that this is."""

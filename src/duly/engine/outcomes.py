@@ -19,6 +19,7 @@ from duly.core.run import Cancelled, Completed, Continued, Dispatched, Failed, O
 from duly.runtime import answering
 
 from .containing import uncontained
+from .error_reports import Redact, redact_text, redacted, report_of
 
 ERROR_LIMIT = 4096
 _PLACES = (__file__, answering.__file__, asyncio.__file__, concurrent.futures.__file__)
@@ -98,11 +99,17 @@ def _words(error: BaseException) -> str:
     return said
 
 
-def failure_of(error: BaseException) -> Failed:
+def failure_of(error: BaseException, redact: Redact | None = None) -> Failed:
     """Read what a handler raised; its stack then begins where the handler does."""
     raised = uncontained(error)
     raised.__traceback__ = _from_the_handler_on(raised.__traceback__)
-    return Failed(describe(raised), fatal=isinstance(raised, Fatal), cause=raised)
+    text, report = describe(raised), getattr(raised, "duly_report", None)
+    if report is None:
+        report = report_of(raised, redact)
+    else:  # it was raised in another process, and described there
+        text, report = text if isinstance(raised, Fatal) else str(raised), redacted(report, redact)
+    text = redact_text(text, redact)[:ERROR_LIMIT]
+    return Failed(text, fatal=isinstance(raised, Fatal), cause=raised, report=report)
 
 
 def _from_the_handler_on(stack: TracebackType | None) -> TracebackType | None:

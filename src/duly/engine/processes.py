@@ -16,6 +16,7 @@ from duly.core.errors import ConfigurationError, Fatal
 from duly.core.run import Claim
 
 from .context import RunContext
+from .error_reports import report_of
 from .job import Job
 from .outcomes import describe
 from .signature import Arguments
@@ -33,7 +34,7 @@ class ProcessStopped(ProcessDied):
 
 
 class HandlerFailed(Exception):
-    """The handler raised in its process; the text is all that crosses over."""
+    """The handler raised in its process; the text and the report are all that crosses over."""
 
 
 def run_in_process(
@@ -83,7 +84,10 @@ def _answer(ours: Connection, process: Any, context: RunContext) -> Any:
             case "value":
                 return value
             case _:
-                raise Fatal(value) if kind == "fatal" else HandlerFailed(value)
+                text, report = value
+                error = Fatal(text) if kind == "fatal" else HandlerFailed(text)
+                error.duly_report = report  # type: ignore[union-attr]  # read where the outcome is made
+                raise error
 
 
 def _died(code: int | None, *, begun: bool) -> ProcessDied:
@@ -136,15 +140,15 @@ def _child(
             raise Fatal("the handler's result is a coroutine that nobody awaits here; a process runs plain functions")
         answer = ("value", value)
     except Fatal as error:
-        answer = ("fatal", str(error))
+        answer = ("fatal", (str(error), report_of(error)))
     except BaseException as error:  # noqa: BLE001 - around a handler: whatever it raises is its outcome
-        answer = ("error", describe(error))
+        answer = ("error", (describe(error), report_of(error)))
     try:
         theirs.send(answer)
     except OSError:
         pass  # nobody is there to hear it
     except Exception as error:  # noqa: BLE001 - around a handler's value, which may be anything
-        theirs.send(("error", describe(error)))
+        theirs.send(("error", (describe(error), report_of(error))))
 
 
 def _end_with_parent() -> None:

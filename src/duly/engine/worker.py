@@ -213,9 +213,11 @@ class Worker:
         except asyncio.CancelledError as error:
             if self._ending():
                 raise
-            outcome = failure_of(error)  # by its handler: nobody else cancels this task alone
+            outcome = failure_of(
+                error, attempt.handler.around.redact
+            )  # by its handler: nobody else cancels this task alone
         except KeyboardInterrupt as error:
-            outcome, interrupt = failure_of(error), error
+            outcome, interrupt = failure_of(error, attempt.handler.around.redact), error
         finally:
             self._finish(attempt, outcome)
         if interrupt is not None:

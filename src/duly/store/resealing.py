@@ -36,6 +36,7 @@ PLACES: Final[Mapping[str, Place]] = {
     "changes": Place({"schedule_id": _NO_ID, "number": _LEAST}, ("fields",)),
     "runs": Place({"id": _NO_ID}, ("payload",)),
     "history": Place({"id": _NO_ID}, ("payload", "result")),
+    "attempts": Place({"run_id": _NO_ID, "fence": _LEAST}, ("stack",)),
     "steps": Place({"run_id": _NO_ID, "position": _LEAST}, ("result", "log")),
     "inbox": Place({"run_id": _NO_ID, "n": _LEAST}, ("body",)),
     "published": Place({"run_id": _NO_ID, "name": ""}, ("value",)),

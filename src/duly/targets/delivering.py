@@ -16,12 +16,14 @@ from functools import lru_cache
 from typing import Any, Protocol, assert_never
 
 from duly.core.errors import Conflict, NotFound
+from duly.core.failure import ErrorReport
 from duly.core.outside import EVERYBODYS, EXPECT_ANSWER, Grant
 from duly.core.policy import Retry
 from duly.core.run import Claim, Dispatched, Failed
 from duly.core.schedule import Schedule
 from duly.core.sealed import readable
 from duly.engine.context import RunContext
+from duly.engine.error_reports import report_of
 from duly.engine.outcomes import describe
 from duly.engine.outlets import Outlet
 from duly.engine.registry import Handler, Mode
@@ -65,6 +67,13 @@ _CONTEXT_ONLY = Arguments(job="target", context="run", whole=None, fields={}, ta
 
 _DISPATCHED = Dispatched()
 _NO_SPEC: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class _Raised(TryAgain):
+    """The target's own code raised."""
+
+    report: ErrorReport | None = None
 
 
 class Deliverer:
@@ -117,7 +126,9 @@ class Deliverer:
             case Refused(reason):
                 return Failed(f"{self._outlet.name} refused it: {reason}", fatal=True)
             case TryAgain(reason, retry_after):
-                return Failed(f"{self._outlet.name}: {reason}", wait_ms=round((retry_after or 0) * 1000))
+                wait_ms = round((retry_after or 0) * 1000)
+                report = verdict.report if isinstance(verdict, _Raised) else None
+                return Failed(f"{self._outlet.name}: {reason}", wait_ms=wait_ms, report=report)
             case Stopped(reason):
                 if claim.schedule_id is not None:
                     with suppress(Conflict, NotFound):  # it has ended, or is gone: it sends nothing more anyway
@@ -151,7 +162,8 @@ class Deliverer:
         except TimeoutError:
             answers = [TryAgain(f"no answer within {GIVE_UP_AFTER:g} s", away=True)] * len(messages)
         except Exception as error:  # noqa: BLE001 - a target is somebody's own code: whatever it raises, nothing is lost
-            answers = [TryAgain(describe(error), away=True)] * len(messages)
+            raised = _Raised(describe(error), away=True, report=report_of(error))
+            answers = [raised] * len(messages)
         if len(answers) != len(messages):
             wrong = f"the target answered {len(answers)} verdicts for {len(messages)} messages; expected one for each"
             answers = [TryAgain(wrong)] * len(messages)

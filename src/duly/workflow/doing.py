@@ -13,11 +13,11 @@ from typing import Any
 
 import msgspec
 
-from duly.core.errors import ConfigurationError, Fatal
+from duly.core.errors import ConfigurationError, Fatal, StepFailed
 from duly.core.policy import Retry
 from duly.core.rules.backoff import delay_ms
 from duly.core.steps import Step, StepKind, StepStatus
-from duly.engine.containing import Contained, contain
+from duly.engine.containing import Contained, contain, uncontained
 from duly.engine.job import Call
 from duly.engine.outcomes import Snooze, as_json, describe
 from duly.engine.registry import Registry
@@ -85,6 +85,10 @@ def current_step() -> StepContext | None:
     return _current.get()
 
 
+MAX_RAISED = 20
+"""Exceptions of failed steps that a run keeps in memory, for the report of its own failure."""
+
+
 class Hands:
     """Does the work of steps, and puts its end into their rows."""
 
@@ -106,6 +110,15 @@ class Hands:
         self._result_limit = result_limit
         self._transact = transact
         self._recall = recall
+        self._raised: dict[str, BaseException] = {}
+
+    def explain(self, error: BaseException) -> None:
+        """Give the failure of a step the exception that the step raised, if it was raised in this process.
+
+        Only when the body has ended: after a replay the exception is not there, and the body must not see a difference.
+        """
+        if isinstance(error, StepFailed) and error.__cause__ is None:
+            error.__cause__ = self._raised.get(error.error)
 
     async def do(self, step: Step, work: StepWork) -> Step:
         """Try once; the answer is the row of its end, or of the wait for the next try."""
@@ -146,6 +159,7 @@ class Hands:
     def _failed(self, step: Step, work: StepWork, attempt: int, error: BaseException, context: StepContext) -> Step:
         text = describe(error)
         if isinstance(error, Fatal | NotKept) or attempt >= work.retry.max_attempts:
+            self._raised = {**dict([*self._raised.items()][-MAX_RAISED:]), text: uncontained(error)}
             return self._ended(step, attempt, context, StepStatus.FAILED, error=text)
         return self._again(step, attempt, delay_ms(work.retry, attempt, context.id), context, text)
 

@@ -17,7 +17,7 @@ from duly.core.ids import child_run_id
 from duly.core.run import Cancelled, Continued, Failed, Outcome, Reason, Suspended
 from duly.core.steps import START, Journal, Message, Recorded, Step, StepKind, StepStatus, handler_name
 from duly.engine.context import RunContext
-from duly.engine.outcomes import Snooze, describe, outcome_of
+from duly.engine.outcomes import Snooze, failure_of, outcome_of
 from duly.store.journal import Child, Record
 
 from .body import GIVEN_UP, TIMED_OUT, Ask, Body
@@ -116,7 +116,7 @@ class Stint:
             if body.broken is None and not self._is_to_stop():
                 self._feed_what_has_come(body)
             if body.broken is not None:
-                return Failed(describe(body.broken), fatal=True, cause=body.broken)
+                return self._failed(body.broken)
             assert body.task is not None
             if self._is_over(body):
                 return await self._give_up(body)
@@ -346,9 +346,13 @@ class Stint:
         if error is None and isinstance(task.result(), Snooze):
             error = ValidationFailed("the body answered Snooze, which is for jobs; wait with ctx.sleep")
         if error is not None:
-            return await self._undo(body, journal, Failed(describe(error), fatal=True, cause=error))
+            self._hands.explain(error)
+            return await self._undo(body, journal, self._failed(error))
         outcome = outcome_of(task.result(), self._world.result_limit)
         return await self._undo(body, journal, outcome) if isinstance(outcome, Failed) else task.result()
+
+    def _failed(self, error: BaseException) -> Failed:
+        return replace(failure_of(error, self._world.registry.around.redact), fatal=True)
 
     async def _undo(self, body: Body, journal: Journal, failed: Failed) -> Outcome:
         """Undo what was done; the first error stays the run's own."""

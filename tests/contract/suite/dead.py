@@ -344,6 +344,9 @@ class TestOnDead:
             "scheduled_at": "2026-01-05T00:00:00.000Z",
             "schedule_id": None,
             "schedule_key": None,
+            "error_type": None,
+            "error_location": None,
+            "stack": None,
             "payload": {"n": [1]},
         }
 

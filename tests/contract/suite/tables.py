@@ -45,7 +45,10 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "cursors": tuple(_CURSOR.split()),
     "runs": tuple(_RUN.split()),
     "history": tuple(_HISTORY.split()),
-    "attempts": ("run_id", "fence", "attempt", "outcome", "error", "started_at", "ended_at", "session", "snoozes"),
+    "attempts": (
+        "run_id", "fence", "attempt", "outcome", "error", "started_at", "ended_at", "session", "error_type",
+        "error_location", "stack", "stack_truncated", "snoozes",
+    ),
     "instances": (
         "session", "name", "host", "pid", "roles", "version", "tz_version", "jobs", "started_at", "expires_at",
         "skew_ms",

@@ -6,7 +6,7 @@ import math
 from typing import Any, Literal
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from duly.api.answers import at_ms
 from duly.api.bodies import RetryPolicy
@@ -28,6 +28,7 @@ from duly.app import Duly
 from duly.app.lending import Worker
 from duly.app.payload import encode_payload
 from duly.core.errors import Conflict, Forbidden, LeaseLost
+from duly.core.failure import ErrorReport
 from duly.core.ids import is_id
 from duly.core.policy import LEFT_RETRY, LEFT_TIMEOUT, Retry
 from duly.core.rules.suspects import NO_ROOM, Room
@@ -123,10 +124,25 @@ async def fail(app: Duly, body: object) -> ReportAnswer:
         with findings.at():
             retry = Retry(**{word: value for word, value in words.items() if value is not UNSET})
     findings.check()
-    error = given.error.replace("\x00", "\\x00")  # which no store keeps
-    outcome = Failed(error, fatal=given.fatal is True, timed_out=given.timed_out is True)
+    report = ErrorReport(
+        type=_text(given.error_type),
+        location=_text(given.error_location),
+        stack=_text(given.stack),
+        truncated=given.stack_truncated is True,
+    )
+    fatal, timed_out = given.fatal is True, given.timed_out is True
+    outcome = Failed(_storable(given.error), fatal=fatal, timed_out=timed_out, report=report)
     tries = None if given.max_attempts is UNSET else given.max_attempts
     return await _report(app, given, outcome, retry, tries)
+
+
+def _text(given: str | UnsetType) -> str | None:
+    return None if given is UNSET else _storable(given)
+
+
+def _storable(text: str) -> str:
+    """Without NUL, which no store keeps."""
+    return text.replace("\x00", "\\x00")
 
 
 async def release(app: Duly, body: object) -> ReleaseAnswer:

@@ -12,12 +12,14 @@ from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from duly.core.dead import AttemptRecord, DeadGroup
+from duly.core.failure import AttemptError, message_of
 from duly.core.ids import redrive_run_id
 from duly.core.instants import to_datetime
 from duly.core.policy import Overlap
 from duly.core.rules.overlap import Admission, admit_redriven
 from duly.core.run import Hold, NewRun, OpenRun, Reason, RunKind, RunStatus
 from duly.core.schedule import Cursor, Definition
+from duly.core.sealed import is_sealed
 from duly.core.steps import WORKFLOW
 from duly.store.dead import DeadFilter, DeadRef, Done, Handled, Redrive
 from duly.store.narrowing import owned
@@ -30,6 +32,7 @@ from .moving import lock_cursors, open_runs_of
 from .runs import find_run
 from .stepping import tell_parents
 
+SEALED_STACK = "(sealed: no key here can read it)"
 REVIVED = ("id", "fence", "slot", "hold", "lane")
 REDRIVEN = ("run_id", "fence", "redriven_by", "made_run")
 
@@ -70,11 +73,17 @@ def read_attempts(run_id: str) -> Program[list[AttemptRecord]]:
             started_at=to_datetime(started_at),
             ended_at=to_datetime(ended_at),
             instance=instance,
+            error=None if error is None else _error(error, *reported),
             fence=fence,
             snoozes=snoozes,
         )
-        for attempt, outcome, error, started_at, ended_at, instance, fence, snoozes in rows
+        for attempt, outcome, error, started_at, ended_at, instance, fence, snoozes, *reported in rows
     ]
+
+
+def _error(error: str, type: str | None, location: str | None, stack: str | None, cut: bool | None) -> AttemptError:
+    shown = SEALED_STACK if stack is not None and is_sealed(stack) else stack
+    return AttemptError(type=type, message=message_of(error, type), stack=shown, truncated=bool(cut))
 
 
 def find_dead(now: int, where: DeadFilter, died_by: int, limit: int, after: str | None) -> Program[list[DeadRef]]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from duly.core.dead import OnDead, on_dead_payload
+from duly.core.failure import ErrorReport
 from duly.core.ids import on_dead_run_id
 from duly.core.run import Claim, NewRun, RunKind
 from duly.store.statements import Program, batch, columns, query
@@ -22,6 +23,7 @@ class Death(NamedTuple):
     attempt: int
     reason: str | None
     error: str | None
+    report: ErrorReport | None = None
 
 
 def tell_of_deaths(now: int, deaths: Sequence[Death]) -> Program[int]:
@@ -60,5 +62,7 @@ def _handler_run(now: int, death: Death, handler: OnDead) -> NewRun:
         queue=handler.queue,
         max_attempts=handler.max_attempts,
         timeout_ms=handler.timeout_ms,
-        payload=on_dead_payload(claim, attempt=death.attempt, reason=death.reason, error=death.error, died_at=now),
+        payload=on_dead_payload(
+            claim, attempt=death.attempt, reason=death.reason, error=death.error, died_at=now, report=death.report
+        ),
     )

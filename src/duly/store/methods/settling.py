@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
+from duly.core.failure import ErrorReport
 from duly.core.rules.settling import MAX_SNOOZED_RECORDS, Again, Finish, limit_interruptions
 from duly.core.rules.settling import settle as decide
 from duly.core.run import (
@@ -52,7 +53,10 @@ _HOLD = {True: int(Hold.SUSPECT), False: int(Hold.NONE), None: None}
 _STATUS = {status.value: status for status in RunStatus}
 NEVER = 253_402_300_799_000
 """When a run is due that waits for a message alone: at the end of the calendar."""
-ATTEMPT = ("run_id", "fence", "attempt", "outcome", "error", "started_at", "ended_at", "session")
+ATTEMPT = (
+    "run_id", "fence", "attempt", "outcome", "error", "started_at", "ended_at", "session", "error_type",
+    "error_location", "stack", "stack_truncated",
+)  # fmt: skip
 
 
 def settle(now: int, settlements: Sequence[Settlement]) -> Program[Settled]:
@@ -215,7 +219,7 @@ class _Verdicts:
             self._returns.append((id, fence, s.session, max_attempts, *self._place(s, verdict, spent)))
         if verdict.recorded:
             tried = (attempt, verdict.outcome, verdict.error, started_at, self._now)
-            self._attempts.append((id, fence, *tried, s.session))
+            self._attempts.append((id, fence, *tried, s.session, *_reported(s.outcome)))
             if isinstance(s.outcome, Snoozed):
                 self._snoozed.append(id)
 
@@ -226,7 +230,8 @@ class _Verdicts:
         if isinstance(s.outcome, Continued) and verdict.status is RunStatus.COMPLETED:
             self._heirs.append((s.claim.id, s.outcome))
         if verdict.status is RunStatus.FAILED:
-            self._deaths.append(Death(s.claim, attempt, reason, verdict.error))
+            report = s.outcome.report if isinstance(s.outcome, Failed) else None
+            self._deaths.append(Death(s.claim, attempt, reason, verdict.error, report))
 
     def _place(self, s: Settlement, verdict: Again, spent: int) -> tuple[int, int, int | None]:
         """When a run that goes again is due, the attempts it has spent, and what it waits for."""
@@ -256,6 +261,15 @@ class _Verdicts:
             yield group(insert, *prune)
         deaths = [death for death in self._deaths if death.claim.id in ended]
         return _Written(ended, returned, deaths, self._interruptions)
+
+
+_NO_REPORT = ErrorReport()
+
+
+def _reported(outcome: Outcome) -> tuple[str | None, str | None, str | None, bool | None]:
+    """Type, location and stack of the exception that ended an attempt, and whether the stack was cut."""
+    report = (outcome.report if isinstance(outcome, Failed) else None) or _NO_REPORT
+    return report.type, report.location, report.stack, report.truncated if report.stack is not None else None
 
 
 def _really_lost(missing: Sequence[Settlement]) -> Program[list[str]]:

@@ -233,6 +233,11 @@ CREATE TABLE duly.duly_attempts (
     session    bigint,
     -- Snoozed attempts only: how often the run has been snoozed. Older rows of them are deleted.
     snoozes    int,
+    -- Of a failed attempt: what was raised, the line of the app that raised it, and the stack. Lists never read the stack.
+    error_type      text,
+    error_location  text,
+    stack           text,
+    stack_truncated boolean,
     PRIMARY KEY (run_id, fence)
 );
 

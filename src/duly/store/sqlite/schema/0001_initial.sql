@@ -217,6 +217,11 @@ CREATE TABLE duly_attempts (
     session    INTEGER,
     -- Snoozed attempts only: how often the run has been snoozed. Older rows of them are deleted.
     snoozes    INTEGER,
+    -- Of a failed attempt: what was raised, the line of the app that raised it, and the stack. Lists never read the stack.
+    error_type      TEXT,
+    error_location  TEXT,
+    stack           TEXT,
+    stack_truncated INTEGER,
     PRIMARY KEY (run_id, fence)
 ) STRICT;
 
