@@ -24,6 +24,7 @@ from tests.security.places import (
     requests,
 )
 from tests.serve.serving import ROOT, environment
+from tests.store_choice import EACH_STORE
 
 pytestmark = [pytest.mark.processes, pytest.mark.timeout(300)]
 PLACES = [*PROGRAMS, *MOUNTED]
@@ -69,7 +70,7 @@ class Store:
                 yield found
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=EACH_STORE)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
     url = sqlite_url(tmp_path) if request.param == "sqlite" else str(request.getfixturevalue("ready_postgres"))
     return Store(url, tmp_path)

@@ -67,7 +67,7 @@ async def ask(
     headers: dict[str, str] | None = None,
 ) -> httpx2.Response:
     if path is None:
-        path = "/schedules" if any(route.path == "/login" for route in served.routes) else "/api/v1/schedules"
+        path = "/login" if any(route.path == "/login" for route in served.routes) else "/api/v1/schedules"
     transport = httpx2.ASGITransport(app=served, client=client)  # type: ignore[arg-type]
     async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as asking:
         return await asking.request(method, path, json=body, headers={"host": host, **(headers or {})})
@@ -106,7 +106,7 @@ async def test_an_open_server_answers_under_the_address_that_was_called(make: An
     served = make(open=True)
     transport = httpx2.ASGITransport(app=at_address, client=("192.0.2.9", 1))
     async with httpx2.AsyncClient(transport=transport, base_url="http://192.0.2.7:8080") as asking:
-        path = "/schedules" if any(route.path == "/login" for route in served.routes) else "/api/v1/schedules"
+        path = "/login" if any(route.path == "/login" for route in served.routes) else "/api/v1/schedules"
         assert (await asking.get(path)).status_code == 200
         assert (await asking.get(path, headers={"host": "192.0.2.8:8080"})).status_code == 421
 
