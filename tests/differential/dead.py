@@ -53,6 +53,9 @@ class DeadModel:
     def _run(self, id: str) -> Run:
         raise NotImplementedError
 
+    def _known_instance(self, session: int | None) -> Instance | None:
+        raise NotImplementedError
+
     def _forget_failure(self, row: Any) -> None:
         raise NotImplementedError
 
@@ -99,7 +102,7 @@ class DeadModel:
                 error_message=error,
                 started_at=to_datetime(started_at),
                 ended_at=to_datetime(ended_at),
-                instance=self.instances[session].name if session in self.instances else None,
+                instance=instance.name if (instance := self._known_instance(session)) is not None else None,
                 fence=fence,
                 snoozes=snoozes,
             )

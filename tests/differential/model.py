@@ -91,6 +91,7 @@ from duly.store.values import (
     Held,
     Instance,
     Lease,
+    LostInstance,
     Matching,
     NewRequest,
     NewSchedule,
@@ -245,6 +246,7 @@ class Model(
         self.history: dict[str, EndedRow] = {}
         self.attempts: dict[tuple[str, int], AttemptRow] = {}
         self.instances: dict[int, Instance] = {}
+        self.ended_instances: dict[int, tuple[Instance, int, bool]] = {}
         self.leases: dict[str, tuple[int, int, int]] = {}
         self.meta: dict[str, Any] = {
             "paused_at": None, "by": None, "reason": None, "restored_at": None, "epoch": 1, "ticks": 0
@@ -317,6 +319,13 @@ class Model(
             "instances": [
                 [encode_words(v) if n in ("roles", "jobs") else v for n, v in asdict(i).items()]
                 for i in self.instances.values()
+            ],
+            "ended_instances": [
+                (
+                    *(i.session, i.name, i.host, i.pid, encode_words(i.roles), i.version, encode_words(i.jobs)),
+                    *(i.started_at, at, lost),
+                )
+                for i, at, lost in self.ended_instances.values()
             ],
             "leases": [(role, *lease) for role, lease in self.leases.items()],
             "redrives": map(astuple, self.redrives.values()),
@@ -966,6 +975,21 @@ class Model(
         failed = max((a.fence for a in self._of(id) if a.error is not None), default=None)
         return None if failed is None else self.attempts[id, failed].error
 
+    def _known_instance(self, session: int | None) -> Instance | None:
+        """The instance of a session, also of one that has ended."""
+        if session is None:
+            return None
+        ended = self.ended_instances.get(session)
+        return self.instances.get(session) or (None if ended is None else ended[0])
+
+    async def purge_instances(self, *, ended_before: int, limit: int) -> int:
+        old = [(at, id) for id, (_, at, _) in self.ended_instances.items() if at < ended_before]
+        named = {row.session for row in self.history.values()} | {row.session for row in self.attempts.values()}
+        gone = [session for _, session in sorted(old)[:limit] if session not in named]
+        for session in gone:
+            del self.ended_instances[session]
+        return len(gone)
+
     def _run(self, id: str) -> Run:
         """A run as people see it."""
         row: Any = self.runs.get(id) or self.history[id]
@@ -975,7 +999,7 @@ class Model(
         waiting = RunStatus.RUNNING if is_open and row.claimed_by is not None else asleep
         waiting = RunStatus.CANCELLING if is_open and row.undo_at is not None else waiting
         session = row.claimed_by if is_open else row.session
-        instance = self.instances.get(session)
+        instance = self._known_instance(session)
         facts = self.facts.get(row.schedule_id)
         revision = self.revisions.get((row.schedule_id, row.revision))
         payload = row.payload if row.payload is not None or revision is None else revision.definition.payload
@@ -1439,7 +1463,8 @@ class Model(
         held = [run for run in self.runs.values() if run.claimed_by == session]
         given_back = [Settlement(self._claim(run), session, Released(run.id in started), Retry()) for run in held]
         self._settle(given_back, self._clock.now())
-        self.instances.pop(session, None)
+        if (ended := self.instances.pop(session, None)) is not None:
+            self.ended_instances.setdefault(session, (ended, self._clock.now(), False))
         return len(held)
 
     async def take_lost(
@@ -1454,8 +1479,9 @@ class Model(
         if expected is not None and not expected[0] <= now <= expected[1]:
             return Recovered(now, leapt=True)
         dead = [session for session, instance in self.instances.items() if instance.expires_at < now]
+        lost = [LostInstance(i.session, i.name, i.host, i.pid) for i in map(self.instances.__getitem__, dead)]
         for session in dead:
-            del self.instances[session]
+            self.ended_instances.setdefault(session, (self.instances.pop(session), now, True))
         settlements: list[Settlement] = []
         for run in self.runs.values():
             outcome = self._why_lost(run, now, rules)
@@ -1475,7 +1501,7 @@ class Model(
             settlements.append(Settlement(claim, None, late, retry))
         ended |= self._settle(settlements, now).ended
         taken += [settlement.claim.id for settlement in settlements]
-        return Recovered(now, dead, taken, ended, more=more)
+        return Recovered(now, lost, taken, ended, more=more)
 
     def _why_lost(self, run: OpenRow, now: int, rules: FireRules) -> Outcome | None:
         if run.claimed_by is None:

@@ -1096,6 +1096,14 @@ class Script:
             lambda store: store.end_unheard_topics(patience_ms=patience, limit=MANY),
         )
 
+    def purge_instances(self) -> Operation:
+        before, limit = (
+            self._clock.now() - self._draw("before").choice((0, 60_000)),
+            self._draw("limit").choice((1, MANY)),
+        )
+        call = lambda store: store.purge_instances(ended_before=before, limit=limit)
+        return Operation(f"purge instances {before} {limit}", call)
+
     def purge_history(self) -> Operation:
         before = self._clock.now() - self._draw("before").choice((0, 30_000))
         limit = self._draw("limit").choice((2, MANY))
@@ -1227,6 +1235,7 @@ _WEIGHTS: list[tuple[Callable[[Script], Operation | None], int]] = [
     (Script.hold_unknown, 4),
     (Script.end_unheard, 3),
     (Script.purge_history, 2),
+    (Script.purge_instances, 1),
     (Script.purge_surplus, 1),
     (Script.purge_schedules, 2),
     (Script.resume_expired, 3),

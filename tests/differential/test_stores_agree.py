@@ -89,7 +89,8 @@ def plain(given: Any) -> Any:
             lateness = sorted(given.lateness_ms)
             return replace(given, claims=claims, lateness_ms=lateness, set_aside=aside, skips=skips)
         case Recovered():
-            return replace(given, sessions=sorted(given.sessions), runs=sorted(given.runs))
+            instances = sorted(given.instances, key=lambda instance: instance.session)
+            return replace(given, instances=instances, runs=sorted(given.runs))
         case list():
             items = [plain(item) for item in given]
             in_no_order = all(isinstance(item, tuple | Instance) for item in given)

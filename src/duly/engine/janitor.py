@@ -149,6 +149,9 @@ class Janitor:
         if settings.retention:
             before = now - round(settings.retention * 1000)
             purges["schedules"] = partial(store.purge_schedules, ended_before=before)
+            if all(settings.retentions):
+                oldest = now - round(max(settings.retentions) * 1000)
+                purges["instances"] = partial(store.purge_instances, ended_before=oldest)
             purges["operations"] = partial(store.purge_operations, finished_before=before)
         return purges
 

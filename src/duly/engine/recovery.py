@@ -46,6 +46,8 @@ class Recovery:
         taken = await self._store.take_lost(
             limit=BATCH, rules=self._settings.fire_rules, retries=retries, expected=expected
         )
+        for instance in taken.instances:
+            self._observer.instance_lost(instance)
         if taken.sessions or taken.runs:
             self._observer.runs_recovered(taken.sessions, taken.runs)
         if taken.ended:

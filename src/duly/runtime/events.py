@@ -34,6 +34,19 @@ class Attempted(Protocol):
     def outcome(self) -> Outcome: ...
 
 
+class LostInstance(Protocol):
+    """An instance that was declared dead."""
+
+    @property
+    def session(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def host(self) -> str: ...
+    @property
+    def pid(self) -> int: ...
+
+
 class Observer:
     """Hears everything and does nothing; metrics, logs and streams override what they need.
 
@@ -53,6 +66,7 @@ class Observer:
     def settlements_lost(self, run_ids: Sequence[str]) -> None: ...
     def settlements_abandoned(self, run_ids: Sequence[str]) -> None: ...
     def run_interrupted_often(self, run_id: str, times: int) -> None: ...
+    def instance_lost(self, instance: LostInstance) -> None: ...
     def runs_recovered(self, sessions: Sequence[int], run_ids: Sequence[str]) -> None: ...
     def session_lost(self, session: int) -> None: ...
     def beat_failed(self, error: Exception) -> None: ...
@@ -140,6 +154,16 @@ class LogObserver(Observer):
             run_id,
             times,
             extra={"run_id": run_id},
+        )
+
+    def instance_lost(self, instance: LostInstance) -> None:
+        log.error(
+            "instance %s (%s, pid %d, session %d) is lost: it stopped sending heartbeats, or its process ended",
+            instance.name,
+            instance.host,
+            instance.pid,
+            instance.session,
+            extra={"instance": instance.name, "session": instance.session},
         )
 
     def runs_recovered(self, sessions: Sequence[int], run_ids: Sequence[str]) -> None:
@@ -295,6 +319,9 @@ class Observers(Observer):
 
     def run_interrupted_often(self, run_id: str, times: int) -> None:
         self._tell("run_interrupted_often", run_id, times)
+
+    def instance_lost(self, instance: LostInstance) -> None:
+        self._tell("instance_lost", instance)
 
     def runs_recovered(self, sessions: Sequence[int], run_ids: Sequence[str]) -> None:
         self._tell("runs_recovered", sessions, run_ids)

@@ -218,6 +218,16 @@ class Instance:
 
 
 @dataclass(frozen=True, slots=True)
+class LostInstance:
+    """An instance that was declared dead: its lease ran out, or its process is gone."""
+
+    session: int
+    name: str
+    host: str
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
 class Held:
     """A run that the store thinks a session holds."""
 
@@ -240,11 +250,15 @@ class Recovered:
     """What recovery took from the dead and the overdue; nothing where the store's clock had ``leapt``."""
 
     now: int
-    sessions: Sequence[int] = ()
+    instances: Sequence[LostInstance] = ()
     runs: Sequence[str] = ()
     ended: dict[str, RunStatus] = field(default_factory=dict)
     more: bool = False
     leapt: bool = False
+
+    @property
+    def sessions(self) -> Sequence[int]:
+        return [instance.session for instance in self.instances]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -253,6 +253,13 @@ class Keeping(Protocol):
         """Delete up to ``limit`` of the oldest ended runs, of these statuses or of all; answer how many."""
         ...
 
+    async def purge_instances(self, *, ended_before: int, limit: int) -> int:
+        """Forget sessions that ended before an instant and that no run and no attempt names; return how many.
+
+        It looks at up to ``limit`` of them, and reads the whole history if there are any.
+        """
+        ...
+
     async def purge_schedules(self, *, ended_before: int, limit: int) -> int:
         """Delete up to ``limit`` schedules that were deleted, or one-shots that ended, before an instant."""
         ...

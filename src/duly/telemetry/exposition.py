@@ -65,6 +65,7 @@ class _Collector(Collector):
             "Times a run was interrupted for the 20th, 40th, … time.",
             m.interrupted_often,
         )
+        yield CounterMetricFamily("duly_instances_lost", "Instances that this one found dead.", m.instances_lost)
         yield CounterMetricFamily("duly_sessions_lost", "Times this process was declared dead.", m.sessions_lost)
         yield CounterMetricFamily("duly_leases_doubted", "Times no heartbeat got through in time.", m.leases_doubted)
         yield CounterMetricFamily("duly_schedules_set_aside", "Schedules that could not be fired.", m.set_aside)

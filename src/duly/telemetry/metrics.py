@@ -27,7 +27,7 @@ from duly.core.run import (
     Suspended,
 )
 from duly.runtime.clock import Clock, SystemClock
-from duly.runtime.events import SEND_RESULTS, Observer
+from duly.runtime.events import SEND_RESULTS, LostInstance, Observer
 
 from .numbers import ByName, Histogram, JobNumbers, TargetNumbers
 
@@ -84,6 +84,7 @@ class Metrics(Observer):
         self.abandoned = 0
         self.recovered = 0
         self.interrupted_often = 0
+        self.instances_lost = 0
         self.sessions_lost = 0
         self.set_aside = 0
         self.clock_jumps = 0
@@ -160,6 +161,9 @@ class Metrics(Observer):
 
     def run_interrupted_often(self, run_id: str, times: int) -> None:
         self.interrupted_often += 1
+
+    def instance_lost(self, instance: LostInstance) -> None:
+        self.instances_lost += 1
 
     def runs_recovered(self, sessions: Sequence[int], run_ids: Sequence[str]) -> None:
         self.recovered += len(run_ids)

@@ -56,7 +56,7 @@ from tests.contract.suite.repeating_asked import TestRepeatingWhatIsAsked  # noq
 from tests.contract.suite.reporting import TestReporting  # noqa: E402
 from tests.contract.suite.requests import TestRequests  # noqa: E402
 from tests.contract.suite.schedules import TestChangingSchedules, TestPuttingSchedules  # noqa: E402
-from tests.contract.suite.sessions import TestLeases, TestSessions  # noqa: E402
+from tests.contract.suite.sessions import TestEndedInstances, TestLeases, TestSessions  # noqa: E402
 from tests.contract.suite.settling import TestSettling, TestSettlingMovesSchedules  # noqa: E402
 from tests.contract.suite.steps import TestRecording, TestSuspending  # noqa: E402
 from tests.contract.suite.stopping import TestStoppingWhatIsDue  # noqa: E402
@@ -88,6 +88,7 @@ __all__ = [
     "TestConcurrencyLimits",
     "TestDeadLetters",
     "TestElecting",
+    "TestEndedInstances",
     "TestEnqueueing",
     "TestEvents",
     "TestExcludedWindows",

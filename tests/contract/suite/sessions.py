@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from duly.core.instants import to_datetime
 from duly.core.policy import Backoff, Overlap, Retry
 from duly.core.rules.suspects import Room
 from duly.core.run import Hold
+from duly.store.dead import DeadFilter
+from duly.store.values import RunFilter
 from tests.acceptance.rules import rule
 from tests.contract.suite.access import Access
 from tests.contract.suite.trial import LEASE_MS, PLAIN_RETRY, Trial
@@ -221,3 +225,57 @@ class TestLeases:
             )
             assert sum(term is not None for term in terms) == 1
             trial.clock.move(seconds=2)
+
+
+class TestEndedInstances:
+    """The name of an instance outlives its process, for as long as a run or an attempt names it."""
+
+    @pytest.mark.parametrize("way", ["closed", "lost"])
+    async def test_runs_and_attempts_name_the_instance_after_it_has_gone(self, trial: Trial, way: str) -> None:
+        done, tried = await trial.enqueue(), await trial.enqueue(max_attempts=1)
+        worker = await trial.worker(name="web-1")
+        claims = {claim.id: claim for claim in await worker.claim()}
+        await worker.complete(claims[done.id])
+        await worker.fail(claims[tried.id])
+        if way == "closed":
+            await worker.close()
+        else:
+            trial.clock.move(milliseconds=LEASE_MS + 1)
+            recovered = await trial.store.take_lost(limit=10, rules=trial.rules)
+            (lost,) = recovered.instances
+            assert (lost.session, lost.name, lost.host, lost.pid) == (worker.session, "web-1", "here", 1)
+            assert recovered.sessions == [worker.session]
+        assert await trial.store.list_instances() == []
+        for run in (done, tried):
+            assert (await trial.run(run)).instance == "web-1"
+            (attempt,) = await trial.store.read_attempts(run.id)
+            assert attempt.instance == "web-1"
+        listed = (await trial.store.list_runs(RunFilter(), limit=10)).items
+        assert {run.instance for run in listed} == {"web-1"}
+        assert [run.instance for run in (await trial.store.list_dead(DeadFilter(), limit=10)).items] == ["web-1"]
+
+    async def test_a_session_is_forgotten_when_nothing_names_it(self, trial: Trial, access: Access) -> None:
+        run = await trial.enqueue(max_attempts=2)
+        first, second = await trial.worker(name="first"), await trial.worker(name="second")
+        await first.fail(await first.claim_one())
+        await first.close()
+        trial.clock.move(minutes=1)
+        await second.complete(await second.claim_one())
+        await second.close()
+        trial.clock.move(minutes=1)
+        now = trial.clock.now()
+        assert await trial.store.purge_instances(ended_before=now, limit=10) == 0, "an attempt and a run name them"
+        assert await trial.store.purge_history(finished_before=now, limit=10) == 1
+        assert await trial.store.purge_instances(ended_before=now - 120_000, limit=10) == 0, "too young"
+        assert await trial.store.purge_instances(ended_before=now, limit=1) == 1
+        assert await trial.store.purge_instances(ended_before=now, limit=10) == 1
+        assert (await access.dump())["ended_instances"] == []
+        assert await trial.store.get_run(run.id) is None
+
+    async def test_a_lost_session_cannot_claim_and_is_not_live(self, trial: Trial) -> None:
+        worker = await trial.worker(name="web-1")
+        await trial.enqueue()
+        trial.clock.move(milliseconds=LEASE_MS + 1)
+        await trial.take_lost()
+        assert await worker.claim() == []
+        assert not (await worker.beat()).alive

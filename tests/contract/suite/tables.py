@@ -53,6 +53,9 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         "session", "name", "host", "pid", "roles", "version", "tz_version", "jobs", "started_at", "expires_at",
         "skew_ms",
     ),
+    "ended_instances": (
+        "session", "name", "host", "pid", "roles", "version", "jobs", "started_at", "ended_at", "lost",
+    ),
     "leases": ("role", "session", "term", "expires_at"),
     "redrives": ("run_id", "fence", "redriven_at", "redriven_by", "made_run"),
     "dead_handlers": ("job", "handler", "queue", "max_attempts", "timeout_ms"),

@@ -262,7 +262,7 @@ PREPARED: dict[str, tuple[dict[str, Any], str]] = {
     "seen_request": ({"tenant": "t1", "client_request_id": "x", "owner": None}, "duly_schedules_client_request"),
     "find_client_request": ({"tenant": "t1", "client_request_id": "x"}, "duly_schedules_client_request"),
 }  # fmt: skip
-SMALL = {"duly_meta", "duly_tenants", "duly_instances", "duly_queues"}
+SMALL = {"duly_meta", "duly_tenants", "duly_instances", "duly_ended_instances", "duly_queues"}
 
 
 def check(plan: list[dict[str, Any]], index: str) -> None:

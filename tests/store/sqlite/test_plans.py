@@ -34,8 +34,9 @@ SELDOM = {
     "duly_runs_undated",  # walked to the first
     "duly_history_undated",
 }
-COUNTING = {"queue_figures", "purge_surplus", "any_open"}
-"""Statements that walk over what they are asked to count: open runs, to the first; ended runs, to the number kept."""
+COUNTING = {"queue_figures", "purge_surplus", "any_open", "purge_ended_instances"}
+"""Statements that walk over what they are asked to count: open runs, to the first; ended runs, to the number kept,
+or all of them where sessions are old enough to be forgotten."""
 
 STORED = 3_000
 NO_FILTER = dict.fromkeys(("tenant", "owner", "job", "topic", "tag", "status", "enabled", "app", "q", "after", "upper"))

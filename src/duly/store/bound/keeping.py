@@ -110,6 +110,9 @@ class BoundKeeping(Bound):
             partial(keeping.purge_history, finished_before=finished_before, limit=limit, statuses=statuses)
         )
 
+    async def purge_instances(self, *, ended_before: int, limit: int) -> int:
+        return await self._write(partial(sessions.purge_instances, ended_before=ended_before, limit=limit))
+
     async def purge_schedules(self, *, ended_before: int, limit: int) -> int:
         return await self._write(partial(keeping.purge_schedules, ended_before=ended_before, limit=limit))
 

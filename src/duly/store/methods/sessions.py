@@ -8,14 +8,15 @@ from duly.core.policy import LEFT_RETRY, Retry
 from duly.core.rules.firing import FireRules
 from duly.core.run import Cancelled, Claim, Failed, Lost, Outcome, Released, RunStatus
 from duly.store.codec import decode_words, encode_words
-from duly.store.statements import Program, Row, group, query
-from duly.store.values import Beat, Held, Instance, Lease, Recovered, Settlement
+from duly.store.statements import Program, Row, batch, columns, group, query
+from duly.store.values import Beat, Held, Instance, Lease, LostInstance, Recovered, Settlement
 
 from .claiming import attach_definitions, read_claim
 from .definitions import Definitions
 from .settling import settle
 
 CLAIM_COLUMNS = 16
+ENDED = ("session", "name", "host", "pid", "roles", "version", "jobs", "started_at", "ended_at", "lost")
 ADOPTED_AT_ONCE = 10_000
 """Runs that waited for a job and that one transaction lets go; the janitor's next rounds see to the others."""
 
@@ -52,13 +53,28 @@ def beat(now: int, session: int, lease_ms: int, skew_ms: int | None = None) -> P
 def close_session(now: int, session: int, definitions: Definitions, started: Collection[str] = ()) -> Program[int]:
     """Release what the session holds, then forget it; the attempts at ``started`` runs are recorded."""
     # First of all: it waits for a claim or a fire under way, whose runs must be seen below.
-    yield query("delete_session", session=session)
+    ended = yield query("delete_session", session=session)
+    yield from _keep_ended(now, ended, lost=False)
     rows = yield query("session_claims", session=session)
     claims = [read_claim(row) for row in rows]
     yield from attach_definitions(claims, definitions)
     released = [Settlement(claim, session, Released(claim.id in started), Retry()) for claim in claims]
     settled = yield from settle(now, released)
     return len(claims) - len(settled.lost)
+
+
+def _keep_ended(now: int, rows: Sequence[Row], *, lost: bool) -> Program[None]:
+    """Keep what is known of sessions that have ended: the history names them."""
+    if rows:
+        yield batch("insert_ended_instances", columns(ENDED, [(*row, now, lost) for row in rows]))
+
+
+def purge_instances(now: int, ended_before: int, limit: int) -> Program[int]:
+    """Forget ended sessions that no run and no attempt names any more; see ``Keeping.purge_instances``."""
+    rows = yield query("ended_instances", ended_before=ended_before, limit=limit)
+    if not rows:
+        return 0
+    return len((yield query("purge_ended_instances", sessions=[row[0] for row in rows])))
 
 
 def take_lost(
@@ -79,6 +95,9 @@ def take_lost(
         query("lost_runs", now=now, cancelled_before=now - rules.cancel_grace_ms, limit=limit),
         query("unanswered_runs", now=now, limit=limit),
     )
+    ended_instances = [row for gone_now in dead for row in gone_now]
+    yield from _keep_ended(now, ended_instances, lost=True)
+    lost = [LostInstance(*row[:4]) for row in ended_instances]
     claims = [read_claim(row[:CLAIM_COLUMNS]) for row in rows]
     yield from attach_definitions(claims, definitions)
     settlements = []
@@ -89,8 +108,7 @@ def take_lost(
     settled = yield from settle(now, settlements)
     taken = [claim.id for claim in claims if claim.id not in settled.lost]
     ended = settled.ended | (yield from _give_up_on_answers(now, unanswered, rules, retries, definitions, taken))
-    sessions = [row[0] for gone_now in dead for row in gone_now]
-    return Recovered(now, sessions, taken, ended, more=len(rows) >= limit)
+    return Recovered(now, lost, taken, ended, more=len(rows) >= limit)
 
 
 def _give_up_on_answers(

@@ -3,4 +3,4 @@ WITH dead AS MATERIALIZED (
     SELECT session FROM duly.duly_instances WHERE expires_at < :now::bigint FOR UPDATE SKIP LOCKED
 )
 DELETE FROM duly.duly_instances AS i USING dead WHERE i.session = dead.session
-RETURNING i.session
+RETURNING i.session, i.name, i.host, i.pid, i.roles, i.version, i.jobs, i.started_at

@@ -6,13 +6,14 @@ SELECT
     CASE WHEN r.finished_at IS NULL
         THEN (SELECT a.error FROM duly.duly_attempts AS a WHERE a.run_id = r.id AND a.error IS NOT NULL
         ORDER BY a.fence DESC LIMIT 1)
-        ELSE r.error END, i.name, NULL,
+        ELSE r.error END, coalesce(i.name, e.name), NULL,
     CASE WHEN octet_length(r.result) <= :long::bigint THEN r.result END,
     r.acked_at, (SELECT d.run_id::text FROM duly.duly_redrives AS d WHERE d.made_run = r.id),
     (SELECT n.made_run::text FROM duly.duly_redrives AS n WHERE n.run_id = r.id AND n.fence = r.fence)
 FROM duly.duly_all_runs AS r
 LEFT JOIN duly.duly_schedules AS s ON s.id = r.schedule_id
 LEFT JOIN duly.duly_instances AS i ON i.session = r.session
+LEFT JOIN duly.duly_ended_instances AS e ON e.session = r.session
 WHERE r.id < :after::uuid
   AND (r.kind IN ('window', 'backfill')
     OR left(r.id::text, 8) = lpad(to_hex(coalesce(r.window_at, r.fired_at) >> 16), 8, '0'))

@@ -256,6 +256,22 @@ CREATE TABLE duly.duly_instances (
     skew_ms    bigint
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200);
 
+-- Sessions that have ended, for as long as the history names them.
+CREATE TABLE duly.duly_ended_instances (
+    session    bigint PRIMARY KEY,
+    name       text NOT NULL,
+    host       text NOT NULL,
+    pid        int NOT NULL,
+    roles      text NOT NULL,
+    version    text NOT NULL,
+    jobs       text NOT NULL,
+    started_at bigint NOT NULL,
+    ended_at   bigint NOT NULL,
+    -- True where the lease ran out or the process died; false where the instance closed its session.
+    lost       boolean NOT NULL
+);
+CREATE INDEX duly_ended_instances_ended ON duly.duly_ended_instances (ended_at);
+
 CREATE TABLE duly.duly_leases (
     role       text COLLATE "C" PRIMARY KEY,
     session    bigint NOT NULL,

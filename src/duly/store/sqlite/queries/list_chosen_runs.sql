@@ -6,10 +6,11 @@ SELECT
     r.fence, r.fired_at, r.started_at, NULL, r.cancel_at IS NOT NULL,
     (SELECT a.error FROM duly_attempts AS a WHERE a.run_id = r.id AND a.error IS NOT NULL
         ORDER BY a.fence DESC LIMIT 1),
-    i.name, NULL, NULL, NULL, (SELECT d.run_id FROM duly_redrives AS d WHERE d.made_run = r.id), NULL
+    coalesce(i.name, e.name), NULL, NULL, NULL, (SELECT d.run_id FROM duly_redrives AS d WHERE d.made_run = r.id), NULL
 FROM duly_runs AS r
 LEFT JOIN duly_schedules AS s ON s.id = r.schedule_id
 LEFT JOIN duly_instances AS i ON i.session = r.claimed_by
+LEFT JOIN duly_ended_instances AS e ON e.session = r.claimed_by
 WHERE r.id IN (SELECT value FROM json_each(:ids))
   AND (:schedule_id IS NULL OR r.schedule_id = :schedule_id) AND (:tenant IS NULL OR r.tenant = :tenant)
   AND (:job IS NULL OR r.job = :job)
@@ -21,12 +22,13 @@ UNION ALL
 SELECT
     h.id, h.schedule_id, s.key, h.revision, h.kind, h.status, h.reason, h.tenant, h.window_at, h.since, h.windows,
     h.job, h.queue, h.priority, 0, h.due_at, h.attempt, h.max_attempts, h.fence, h.fired_at, h.started_at,
-    h.finished_at, 0, h.error, i.name, NULL, CASE WHEN octet_length(h.result) <= :long THEN h.result END,
+    h.finished_at, 0, h.error, coalesce(i.name, e.name), NULL, CASE WHEN octet_length(h.result) <= :long THEN h.result END,
     h.acked_at, (SELECT d.run_id FROM duly_redrives AS d WHERE d.made_run = h.id),
     (SELECT n.made_run FROM duly_redrives AS n WHERE n.run_id = h.id AND n.fence = h.fence)
 FROM duly_history AS h
 LEFT JOIN duly_schedules AS s ON s.id = h.schedule_id
 LEFT JOIN duly_instances AS i ON i.session = h.session
+LEFT JOIN duly_ended_instances AS e ON e.session = h.session
 WHERE h.id IN (SELECT value FROM json_each(:ids))
   AND (:schedule_id IS NULL OR h.schedule_id = :schedule_id) AND (:tenant IS NULL OR h.tenant = :tenant)
   AND (:job IS NULL OR h.job = :job)

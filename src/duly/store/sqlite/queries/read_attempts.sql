@@ -1,5 +1,5 @@
 -- What was kept of attempts that did not complete, and the newest one if it did or is under way.
-SELECT a.attempt, a.outcome, a.error, a.started_at, a.ended_at, i.name, a.fence, a.snoozes,
+SELECT a.attempt, a.outcome, a.error, a.started_at, a.ended_at, coalesce(i.name, e.name), a.fence, a.snoozes,
     a.error_type, a.error_location, a.stack, a.stack_truncated
 FROM (
     SELECT fence, attempt, outcome, error, started_at, ended_at, session, snoozes, error_type, error_location, stack, stack_truncated
@@ -16,5 +16,6 @@ FROM (
       AND NOT EXISTS (SELECT 1 FROM duly_attempts AS n WHERE n.run_id = duly_history.id AND n.fence = duly_history.fence)
 ) AS a
 LEFT JOIN duly_instances AS i ON i.session = a.session
+LEFT JOIN duly_ended_instances AS e ON e.session = a.session
 WHERE :owner IS NULL OR (SELECT w.owner FROM duly_owned_runs AS w WHERE w.id = :id AND w.tenant = :tenant) = :owner
 ORDER BY a.fence

@@ -240,6 +240,22 @@ CREATE TABLE duly_instances (
     skew_ms    INTEGER
 ) STRICT;
 
+-- Sessions that have ended, for as long as the history names them.
+CREATE TABLE duly_ended_instances (
+    session    INTEGER NOT NULL PRIMARY KEY,
+    name       TEXT    NOT NULL,
+    host       TEXT    NOT NULL,
+    pid        INTEGER NOT NULL,
+    roles      TEXT    NOT NULL,
+    version    TEXT    NOT NULL,
+    jobs       TEXT    NOT NULL,
+    started_at INTEGER NOT NULL,
+    ended_at   INTEGER NOT NULL,
+    -- 1 where the lease ran out or the process died; 0 where the instance closed its session.
+    lost       INTEGER NOT NULL
+) STRICT;
+CREATE INDEX duly_ended_instances_ended ON duly_ended_instances (ended_at);
+
 CREATE TABLE duly_leases (
     role       TEXT    NOT NULL PRIMARY KEY,
     session    INTEGER NOT NULL,
