@@ -16,11 +16,13 @@ NO_WAIT = Retry(max_attempts=2, delay=0, jitter=0)
 
 @rule("F6")
 async def test_f6_a_dead_run_is_looked_into_and_redriven_and_may_die_again(app: Duly) -> None:
-    fails = True
+    fails, may_begin = True, asyncio.Event()
+    may_begin.set()
     calls: list[tuple[str, int]] = []
 
     @app.job("work", retry=NO_WAIT)
     async def work(run: RunContext, n: int) -> str:
+        await may_begin.wait()
         calls.append((run.id, run.attempt))
         if fails:
             raise ValueError(f"no {n}")
@@ -34,8 +36,10 @@ async def test_f6_a_dead_run_is_looked_into_and_redriven_and_may_die_again(app: 
         whole = await app.runs.get(run.id)
         assert whole is not None
         assert whole.payload == {"n": 7}
+        may_begin.clear()  # else it may be dead again before anybody looks
         again = await app.runs.redrive(run.id, by="ann")
         assert (again.id, (await app.runs.dead()).items) == (run.id, [])
+        may_begin.set()
         assert (await app.runs.wait(run.id, 20)).status is RunStatus.FAILED
         fails = False
         await app.runs.redrive(run.id)

@@ -76,6 +76,7 @@ app = duly.Duly()
 
 @app.job("doze")
 async def doze() -> None:
+    Path("dozing").touch()
     while not Path("woken").exists():
         await asyncio.sleep(0.05)
     Path("rested").touch()
@@ -90,7 +91,7 @@ def test_ends_that_cannot_be_written_are_told_and_the_exit_code_says_so(
     (tmp_path / "shop.py").write_text(DOZE)
     served = serve("--app", "shop:app", "--database-url", own_postgres.url, DULY_LEASE="8s", DULY_HEARTBEAT="1s")
     run = served.ready().ask("/api/v1/runs", {"jobType": "doze"}).json
-    served.until(lambda: served.ask(f"/api/v1/runs/{run['id']}").json["status"] == "running", "the work to begin")
+    served.until((tmp_path / "dozing").exists, "the handler to begin")
     own_postgres.kill()
     (tmp_path / "woken").touch()
     served.until((tmp_path / "rested").exists, "the work to end")

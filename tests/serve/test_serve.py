@@ -22,17 +22,20 @@ app = duly.Duly("sqlite:///shop.db")
 
 @app.job("nap")
 async def nap(seconds: float) -> str:
+    Path("napping").touch()
     await asyncio.sleep(seconds)
     return "rested"
 
 @app.job("doze")
 async def doze() -> str:
+    Path("dozing").touch()
     while not Path("woken").exists():
         await asyncio.sleep(0.05)
     return "rested"
 
 @app.job("deaf")
 async def deaf() -> None:
+    Path("deaf").touch()
     while True:
         try:
             await asyncio.sleep(0.05)
@@ -160,7 +163,7 @@ def test_work_finishes_within_the_grace_and_clients_that_stay_do_not_hold_it(ser
     served = serve("--app", "shop:app", DULY_SHUTDOWN_TIMEOUT="60").ready()
     clients = _clients_that_stay(served)
     run = served.ask("/api/v1/runs", {"jobType": "doze", "payload": {}}).json
-    served.until(lambda: served.ask(f"/api/v1/runs/{run['id']}").json["status"] == "running", "the run to begin")
+    served.until((shop / "dozing").exists, "the handler to begin")
     served.send(signal.SIGTERM)
     served.until(lambda: served.status_of("/livez") == 0, "the signal to be heard")
     (shop / "woken").touch()
@@ -182,7 +185,7 @@ def test_without_work_clients_that_stay_hold_it_only_for_a_moment(serve: Serve) 
 def test_work_longer_than_the_grace_is_handed_back_and_the_exit_code_says_so(serve: Serve, shop: Path) -> None:
     served = serve("--app", "quiet:app", DULY_SHUTDOWN_TIMEOUT="1").ready()
     run = served.ask("/api/v1/runs", {"jobType": "nap", "payload": {"seconds": 600}}).json
-    served.until(lambda: served.ask(f"/api/v1/runs/{run['id']}").json["status"] == "running", "the nap to begin")
+    served.until((shop / "napping").exists, "the handler to begin")  # "running" is told when it is claimed
     assert served.end() == 1
     assert "1 attempts took longer than shutdown_timeout and were handed back" in served.said()
     again = serve("--app", "shop:app", "--roles", "api").ready()
@@ -193,7 +196,7 @@ def test_work_longer_than_the_grace_is_handed_back_and_the_exit_code_says_so(ser
 def test_the_second_signal_ends_it_at_once(serve: Serve, shop: Path) -> None:
     served = serve("--app", "shop:app", DULY_SHUTDOWN_TIMEOUT="600").ready()
     served.ask("/api/v1/runs", {"jobType": "nap", "payload": {"seconds": 600}})
-    served.until(lambda: [run for run in served.runs() if run["status"] == "running"], "the nap to begin")
+    served.until((shop / "napping").exists, "the handler to begin")
     served.send(signal.SIGTERM)
     served.until(lambda: served.status_of("/livez") == 0, "the first signal to be heard")
     assert served.end(signal.SIGINT) == 128 + signal.SIGINT, "neither the nap nor the grace is over yet"
@@ -202,7 +205,7 @@ def test_the_second_signal_ends_it_at_once(serve: Serve, shop: Path) -> None:
 def test_a_handler_that_swallows_its_cancellation_is_left_behind(serve: Serve, shop: Path) -> None:
     served = serve("--app", "quiet:app", DULY_SHUTDOWN_TIMEOUT="0.2").ready()
     run = served.ask("/api/v1/runs", {"jobType": "deaf"}).json
-    served.until(lambda: served.ask(f"/api/v1/runs/{run['id']}").json["status"] == "running", "the work to begin")
+    served.until((shop / "deaf").exists, "the handler to begin")
     assert served.end() == 1
     assert "leaves behind what does not" in served.said()
     assert "> deaf >" in served.said(), "it says where"
