@@ -9,7 +9,6 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TypeVar
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from tests.broker_servers import KafkaCluster, RabbitServer, kafka_cluster, nats_server, rabbitmq_server
 from tests.databases import ReadyDatabases, fresh_database, with_database
@@ -24,10 +23,6 @@ from tests.servers import (
     system_postgres,
     wheel_postgres,
 )
-
-# Two cores shared with other work: an example may take long without being wrong.
-settings.register_profile("duly", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("duly")
 
 pytest_plugins = ["tests.fast", "tests.store_choice"]
 

@@ -1,4 +1,4 @@
-"""The selection of ``scripts/test --fast``: tests that need nothing but this process.
+"""The selection of ``scripts/test --fast``: tests that need only this process, with fewer examples of properties.
 
 What is left out follows from a test's fixtures and markers, never from its name, and is counted by reason. The rule is
 enforced while the tests run: one that asks for a server or starts a process although the rule kept it fails, and says
@@ -12,6 +12,9 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+from tests.properties import FAST, FULL
 
 SERVER = "need a server"
 BROWSER = "need a browser"
@@ -51,6 +54,7 @@ def reason_to_leave_out(item: pytest.Item) -> str | None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[_LEFT_OUT] = Counter()
+    settings.load_profile(FAST if is_fast(config) else FULL)
 
 
 @pytest.hookimpl(trylast=True)  # after -k and -m: what they leave out is not counted here

@@ -14,6 +14,7 @@ from duly.api.openapi import Problem, codes_of
 from duly.api.reading import BodyUnreadable, json_value
 from duly.api.route import Route
 from duly.api.routes import ROUTES
+from tests.properties import examples
 from tests.store_choice import postgres_too
 
 FIELDS = sorted({field for route in ROUTES if route.body for field in route.body.__struct_encode_fields__})
@@ -64,7 +65,7 @@ async def state(app: Duly) -> Any:
 
 
 @pytest.mark.timeout(600)
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     route=st.sampled_from([route for route in ROUTES if not route.streams]),
     ref=refs,
@@ -104,7 +105,7 @@ async def ask(
     return await client.request(route.method, path, content=content, params=parameters, headers=headers)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(raw=st.binary(max_size=60) | st.text(max_size=60).map(str.encode) | values.map(msgspec.json.encode))
 def test_bytes_are_read_or_refused_by_name(raw: bytes) -> None:
     try:

@@ -1,20 +1,31 @@
 """The dashboard in this process, without a browser. Its app is open but not started."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from functools import partial
 from pathlib import Path
 
 import httpx2
 import pytest
+from jinja2 import Environment, FileSystemBytecodeCache
 
 from duly import Duly
 from duly.api.application import application
 from duly.api.auth.guard import Guard
+from duly.dashboard import rendering
 from duly.dashboard.application import dashboard_routes, make_desk, missing
 from duly.testing import ManualClock
 from tests.api.conftest import client_of, sqlite_url
 
 NOON = 1_800_000_000_000
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _templates_compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Every app compiles its templates; here, the first one does it for all."""
+    cache = FileSystemBytecodeCache(str(tmp_path_factory.mktemp("templates")))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rendering, "Environment", partial(Environment, bytecode_cache=cache))
+        yield
 
 
 @pytest.fixture

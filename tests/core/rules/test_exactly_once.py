@@ -15,6 +15,7 @@ from duly.core.run import Hold, OpenRun, Reason
 from duly.core.schedule import Cursor, Definition
 from duly.core.timing import Cron, Every, Jitter
 from tests.core.rules.making import HOUR, MINUTE, SECOND, T0, created, define
+from tests.properties import examples
 
 timings = st.sampled_from(
     [
@@ -140,7 +141,7 @@ def expected_windows(definition: Definition, now: int) -> list[int]:
     return [window for window, then in zip(found, following, strict=True) if definition.fire_at(window, then) <= now]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(definitions, steps)
 def test_every_window_is_fired_or_skipped_exactly_once(definition, steps):
     world = World(definition, created(definition))
@@ -156,7 +157,7 @@ def test_every_window_is_fired_or_skipped_exactly_once(definition, steps):
     assert sorted(world.fired + world.skipped) == expected_windows(definition, now)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(definitions, steps, st.integers(1, 6))
 def test_a_schedule_never_fires_more_often_than_it_may(definition, steps, max_runs):
     world = World(replace(definition, max_runs=max_runs), created(definition))

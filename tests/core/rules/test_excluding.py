@@ -32,6 +32,7 @@ from tests.core.rules.making import (
     windows_of,
 )
 from tests.core.rules.test_exactly_once import World, definitions, expected_windows, steps
+from tests.properties import examples
 
 WEEK = CatchUp(Missed.LATEST, timedelta(days=7))
 NOON = Cron("0 12 * * *")
@@ -255,7 +256,7 @@ long_pauses = st.integers(0, 30 * SECOND) | st.integers(0, HOUR) | st.integers(0
 long_steps = st.lists(st.tuples(long_pauses, st.integers(1, 60), st.integers(0, 3)), min_size=1, max_size=12)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(definitions, steps | long_steps, local_days, ranges, st.booleans())
 def test_every_window_is_fired_or_skipped_once_and_exactly_the_excluded_ones_say_so(
     definition, steps, own, ranges, elsewhere
@@ -280,7 +281,7 @@ def test_every_window_is_fired_or_skipped_once_and_exactly_the_excluded_ones_say
     assert sorted(world.excluded) == [window for window in windows if exclusions.excludes(window)]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     st.sampled_from(["America/St_Johns", "America/Sao_Paulo", "Pacific/Apia", "America/Havana", "Asia/Gaza"]),
     st.integers(at("2005-01-01T00:00:00Z") // 1000, at("2012-06-01T00:00:00Z") // 1000),

@@ -30,6 +30,7 @@ from tests.core.rules.making import (
     schedule_of,
     windows_of,
 )
+from tests.properties import examples
 
 DAILY = define(Cron("0 12 * * *"), jitter=Jitter(10 * MINUTE, 20 * MINUTE), catch_up=CatchUp(Missed.SKIP))
 FIRES_AT = fire_instant(DAILY, T0)
@@ -204,7 +205,7 @@ acts = st.one_of(
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(timings, jitters, st.sampled_from(Missed), st.lists(st.tuples(waits, acts), max_size=12))
 def test_every_window_of_an_enabled_schedule_is_fired_or_skipped_once_through_edits_and_pauses(
     timing, jitter, missed, steps

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from duly.core.timing import Cron, Every, Once
 from duly.core.timing.pattern import Pattern
+from tests.properties import examples
 
 EXPRESSIONS = [
     "* * * * *",
@@ -29,7 +30,7 @@ def ms(text: str) -> int:
     return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1000)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(
     expr=st.sampled_from(EXPRESSIONS),
     zone=st.sampled_from(ZONES),

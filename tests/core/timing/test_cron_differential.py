@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from duly.core.timing import Cron
 from tests.core.timing.changes import changes, tz
+from tests.properties import examples
 
 INSTANTS = st.datetimes(datetime(1975, 1, 1), datetime(2090, 1, 1)).map(  # noqa: DTZ001
     lambda naive: naive.replace(microsecond=0, tzinfo=UTC)
@@ -39,7 +40,7 @@ FIVE = st.tuples(MINUTES, HOURS, DATES, MONTHS, WEEKDAYS).map(" ".join).filter(l
 SIX = st.tuples(MINUTES, FIVE).map(" ".join)
 
 
-@settings(max_examples=250)
+@settings(max_examples=examples(250))
 @given(FIVE | SIX, INSTANTS)
 def test_cronsim_agrees_in_utc(expr, instant):
     assert Cron(expr).next_after(instant) == next(CronSim(expr, instant))
@@ -47,7 +48,7 @@ def test_cronsim_agrees_in_utc(expr, instant):
     assert Cron(expr).latest_at(instant) == next(CronSim(expr, just_after, reverse=True))
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(FIVE, INSTANTS)
 def test_croniter_agrees_in_utc(expr, instant):
     assert Cron(expr).next_after(instant) == croniter(expr, instant).get_next(datetime)
@@ -55,7 +56,7 @@ def test_croniter_agrees_in_utc(expr, instant):
     assert Cron(expr).latest_at(instant) == croniter(expr, just_after).get_prev(datetime)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(
     st.sampled_from(["America/New_York", "Europe/Berlin", "Australia/Lord_Howe", "America/Santiago", "Asia/Beirut"]),
     st.integers(2000, 2030),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from duly.core.timing import Cron
 from tests.core.timing.changes import DAY, ZONES, changes, offset, tz
 from tests.core.timing.expressions import Meaning, meanings
+from tests.properties import examples
 
 MINUTE = 60
 REACH = 2 * DAY
@@ -61,7 +62,7 @@ def whole_minute_changes() -> list[tuple[str, int]]:
     return found
 
 
-@settings(max_examples=250)
+@settings(max_examples=examples(250))
 @given(st.data())
 def test_the_evaluator_is_the_definition(data):
     zone, change = data.draw(st.sampled_from(whole_minute_changes()))
@@ -87,7 +88,7 @@ def test_the_evaluator_is_the_definition(data):
             assert cron.latest_at_ms(t * 1000 + 999) == before[-1] * 1000
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(meanings(), st.integers(-2_000_000_000, 8_000_000_000))
 def test_in_utc_the_evaluator_is_a_walk_over_minutes(meaning, t):
     cron = Cron(meaning.text)

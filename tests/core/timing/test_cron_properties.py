@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from duly.core.timing import Cron
 from tests.core.timing.changes import DAY, ZONES, changes, offset
 from tests.core.timing.expressions import meanings
+from tests.properties import examples
 
 FOLDS = st.sampled_from(["first", "second", "both"])
 GAPS = st.sampled_from(["fire_after", "skip"])
@@ -31,7 +32,7 @@ def questions(draw):
     return Cron(text, zone, dst_gap=draw(GAPS), dst_fold=draw(FOLDS)), t * 1000
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(questions(), st.integers(0, 100_000))
 def test_next_and_latest_agree_with_each_other(question, later):
     cron, t = question
@@ -45,7 +46,7 @@ def test_next_and_latest_agree_with_each_other(question, later):
     assert cron.next_after_ms(t + later * 1000) >= following
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(questions())
 def test_the_latest_fire_stays_the_same_until_the_next_one(question):
     cron, t = question
@@ -56,7 +57,7 @@ def test_the_latest_fire_stays_the_same_until_the_next_one(question):
         assert cron.next_after_ms(between) == following
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(questions())
 def test_the_datetimes_are_the_milliseconds(question):
     cron, t = question
@@ -68,14 +69,14 @@ def test_the_datetimes_are_the_milliseconds(question):
         assert (None if shown is None else int(shown.timestamp()) * 1000) == known
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(questions(), st.integers(0, 3 * DAY * 1000))
 def test_counting_is_walking(question, reach):
     cron, t = question
     assert cron.count_between_ms(t, t + reach) == sum(1 for _ in cron.between_ms(t, t + reach))
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(questions())
 def test_counts_add_up_over_many_years(question):
     cron, t = question
@@ -84,7 +85,7 @@ def test_counts_add_up_over_many_years(question):
     assert cron.count_between_ms(parts[0], parts[-1]) == sum(counts)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(questions())
 def test_walking_forth_and_back_meets_the_same_fires(question):
     cron, t = question
@@ -101,7 +102,7 @@ def test_walking_forth_and_back_meets_the_same_fires(question):
 
 
 # Most zones change their clocks in few of these years: fifty that do not may well come before the tenth that does.
-@settings(max_examples=150, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.filter_too_much])
 @given(st.sampled_from(ZONES), st.integers(1971, 2045), st.integers(0, 23), st.integers(0, 59))
 def test_a_daily_time_fires_once_on_every_local_day(zone, year, hour, minute):
     assume(zone != "UTC" and changes(zone, year))

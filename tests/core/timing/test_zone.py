@@ -18,6 +18,7 @@ from tests.core.timing.changes import DAY, ZONES, changes, offset
 from tests.core.timing.expressions import Meaning
 from tests.core.timing.test_cron_oracle import instants
 from tests.counting import at_least
+from tests.properties import examples
 
 REGIONS = st.sampled_from(ZONES[1:])
 
@@ -90,7 +91,7 @@ def test_zones_survive_copying_and_pickling():
     assert repr(zone) == "Zone('Europe/Berlin')"
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(REGIONS, st.integers(-3_000_000_000, 10_000_000_000))
 def test_the_offset_is_that_of_zoneinfo(name, t):
     stretch = zone_named(name).stretch_at(t)
@@ -98,7 +99,7 @@ def test_the_offset_is_that_of_zoneinfo(name, t):
     assert stretch.offset == offset(name, t)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(REGIONS, st.integers(1900, 2100))
 def test_every_change_of_a_year_is_found_to_the_second(name, year):
     for change in changes(name, year):
@@ -143,7 +144,7 @@ def test_many_years_of_one_zone_stay_within_bounds():
     assert len(zone._blocks) <= 512
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(REGIONS, st.integers(0, 4_000_000_000))
 def test_place_gives_back_the_local_time_or_the_end_of_its_gap(name, local):
     instant = place(zone_named(name), local)
