@@ -25,6 +25,22 @@ apt_install() {
     return 1
 }
 
+# Install the servers and programs that tests start, where they are absent and packages may be installed.
+install_servers() {
+    missing=""
+    ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || command -v postgres >/dev/null 2>&1 || missing="postgresql"
+    PATH=$PATH:/usr/sbin command -v pgbouncer >/dev/null 2>&1 || missing="$missing pgbouncer"
+    command -v redis-server >/dev/null 2>&1 || command -v valkey-server >/dev/null 2>&1 || missing="$missing redis-server"
+    command -v promtool >/dev/null 2>&1 || missing="$missing prometheus"
+    command -v chromium >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 || missing="$missing chromium"
+    ls /usr/lib/rabbitmq/lib/*/sbin/rabbitmq-server >/dev/null 2>&1 || missing="$missing rabbitmq-server"
+    [ -n "$missing" ] || return 0
+    # shellcheck disable=SC2086 # a list of package names
+    if ! may_apt || ! apt_install $missing; then
+        say "not on this machine, so tests that need them are skipped and counted:" $missing
+    fi
+}
+
 is_python() {
     command -v "$1" >/dev/null 2>&1 && "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1
 }
