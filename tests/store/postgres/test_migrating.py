@@ -130,14 +130,27 @@ DEVELOPMENT = (
 """What development versions left before there were checksums: such tables, at most in the schema public."""
 
 
-@pytest.mark.parametrize("schema", ["public", "duly"])
+@pytest.mark.parametrize(
+    ("schema", "hint"),
+    [
+        ("public", "use another database, or drop duly's tables in the schema public"),
+        ("duly", "use an empty database, or another schema (?schema=… in the URL)"),
+    ],
+)
 @pytest.mark.parametrize("migrate", [False, True])
-async def test_a_database_of_a_development_version_is_rejected(fresh_postgres: str, schema: str, migrate: bool):
+async def test_a_database_of_a_development_version_is_rejected_until_the_hint_is_followed(
+    fresh_postgres: str, schema: str, hint: str, migrate: bool
+):
     tell(fresh_postgres, f"CREATE SCHEMA IF NOT EXISTS {schema}; {DEVELOPMENT.format(f'{schema}.')}")
     with pytest.raises(SchemaMismatch, match="created by an unreleased development version of duly") as told:
         await open_store(fresh_postgres, migrate=migrate)
-    assert told.value.hint == "use an empty database, or another schema (?schema=… in the URL)"
+    assert told.value.hint == hint
     assert ask(fresh_postgres, "SELECT count(*) FROM pg_class WHERE relname = 'duly_runs'") == [0]
+    if schema == "public":
+        tell(fresh_postgres, "DROP TABLE public.duly_meta")
+        await open_store(fresh_postgres, migrate=migrate)
+    else:
+        await open_store(f"{fresh_postgres}?schema=jobs", migrate=migrate)
 
 
 async def test_a_migration_that_was_changed_since_it_was_applied_is_rejected(

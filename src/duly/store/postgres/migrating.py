@@ -106,13 +106,13 @@ def _find(connection: Connection, schema: str) -> Found:
 
 def _version(connection: Connection, schema: str, found: Found, *, migrate: bool) -> int:
     """Return the version that is there, 0 for none; reject what must not be touched."""
-    place = Place(
-        f"database {connection.info.dbname!r}, schema {schema!r}",
-        "use an empty database, or another schema (?schema=… in the URL)",
-    )
+    name = f"database {connection.info.dbname!r}, schema {schema!r}"
+    place = Place(name, "use an empty database, or another schema (?schema=… in the URL)")
     if not found.tables:
         if found.development_in_public and schema != "public":
-            raise place.reject_development("duly_meta in the schema public")
+            # Another schema would be rejected, too.
+            beside = Place(name, "use another database, or drop duly's tables in the schema public")
+            raise beside.reject_development("duly_meta in the schema public")
         return 0
     if "duly_meta" not in found.tables or not set(found.meta_columns) >= META_COLUMNS:
         raise place.reject_foreign(found.tables)
@@ -135,7 +135,7 @@ def _version(connection: Connection, schema: str, found: Found, *, migrate: bool
 
 
 def _create_schema(connection: Connection, schema: str, found: Found) -> None:
-    """Create the schema unless it is there; tell a role that may not what an administrator has to run."""
+    """Create the schema unless it exists; raise RightsMissing with the statement to run if the role may not."""
     role = _quoted(found.role)
     if not found.exists:
         if not found.may_create_schemas:

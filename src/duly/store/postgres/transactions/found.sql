@@ -1,5 +1,5 @@
--- The schema, this role's rights in it, and what carries duly's prefix there. The last column tells of tables that
--- development versions made in the schema public.
+-- The schema, this role's rights in it, and what carries duly's prefix there. The last column is true if
+-- a development version left its tables in the schema public.
 SELECT
     n.oid IS NOT NULL,
     current_user::text,
