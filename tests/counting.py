@@ -1,4 +1,4 @@
-"""How much a check has seen: one that goes through what it finds would pass without checking when it finds nothing."""
+"""Counts what a check iterates over, because a check that finds nothing would pass without checking anything."""
 
 from collections.abc import Sized
 from typing import TypeVar
@@ -7,9 +7,9 @@ Items = TypeVar("Items", bound=Sized)
 
 
 def at_least(items: Items, number: int, what: str) -> Items:
-    """Return the items if there are so many; ``number`` is how many there are today.
+    """Return the items, or fail if there are fewer than ``number``, which is today's count.
 
-    Who takes some away on purpose lowers the number in the same commit.
+    A commit that removes some of them on purpose also lowers the number.
     """
     assert len(items) >= number, (
         f"found {len(items)} {what}, expected at least {number}: either the check no longer finds them all, or some"
