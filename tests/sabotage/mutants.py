@@ -696,7 +696,7 @@ MUTANTS = (
         (
             Edit(
                 "duly.targets.delivering.Deliverer._outcome",
-                'return Failed(f"{self._outlet.name}: {reason}", wait_ms=round((retry_after or 0) * 1000))',
+                'return Failed(f"{self._outlet.name}: {reason}", wait_ms=wait_ms, report=report)',
                 "return None",
             ),
         ),
