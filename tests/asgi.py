@@ -29,7 +29,7 @@ async def request(application: Application, method: str, target: str, body: obje
     """Send one request; ``body`` is sent as JSON."""
     path, _, query = target.partition("?")
     content = b"" if body is None else json.dumps(body).encode()
-    headers = [(b"host", b"duly"), (b"accept", b"application/json")]
+    headers = [(b"host", b"localhost"), (b"accept", b"application/json")]
     if content:
         headers += [(b"content-type", b"application/json"), (b"content-length", str(len(content)).encode())]
     scope = {
@@ -44,7 +44,7 @@ async def request(application: Application, method: str, target: str, body: obje
         "root_path": "",
         "headers": headers,
         "client": ("127.0.0.1", 1),
-        "server": ("duly", 80),
+        "server": ("localhost", 80),
         "state": {},
     }
     answer = Answer()
