@@ -22,7 +22,6 @@ EXTRA_OF = {
     "duly.api": "server",
     "duly.api.auth.jwt": "oidc",
     "duly.api.auth.keyset": "oidc",
-    "duly.app.stores": "postgres",
     "duly.cli.formats": "yaml",
     "duly.cli.importing.beat_tables": "postgres",
     "duly.cli.serving": "server",
