@@ -71,8 +71,10 @@ MISTAKES = {
     "database is no database": Mistake(
         "serve --port 0 --database-url sqlite:///notes.txt", 78, ("notes.txt", "not a database")
     ),
-    "newer schema": Mistake("serve --port 0 --database-url sqlite:///newer.db", 78, ("schema 99", "upgrade duly")),
-    "foreign tables": Mistake("serve --port 0 --database-url sqlite:///foreign.db", 78, ("duly did not make",)),
+    "newer schema": Mistake(
+        "serve --port 0 --database-url sqlite:///newer.db", 78, ("schema 99", "install the newer duly")
+    ),
+    "foreign tables": Mistake("serve --port 0 --database-url sqlite:///foreign.db", 78, ("duly did not create",)),
     "missing extra postgres": Mistake(
         "serve --port 0 --database-url postgresql://u@127.0.0.1:1/d",
         78,
