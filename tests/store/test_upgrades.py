@@ -25,6 +25,7 @@ from duly.store.sqlite.migrating import load_migrations as sqlite_migrations
 from duly.testing import ManualClock
 from tests.contract.suite import Trial
 from tests.counting import at_least
+from tests.store_choice import EACH_STORE
 
 NOW = "2026-12-01T07:30:00Z"
 LATER = "2027-12-01T07:30:00Z"
@@ -71,7 +72,7 @@ driver.close_sync()
 Rows = dict[str, list[dict[str, Any]]]
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=EACH_STORE)
 def dialect(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     return name
