@@ -105,7 +105,9 @@ async def test_many_dead_letters_are_worked_off_by_filter_in_batches(app: Duly) 
     async def work(n: int) -> None:
         nonlocal done
         if fails:
-            raise OSError("even" if n % 2 == 0 else "odd")
+            if n % 2 == 0:
+                raise OSError("even")
+            raise OSError("odd")
         done += 1
 
     many = 2 * BATCH + 50

@@ -85,7 +85,11 @@ async def test_who_sees_only_their_own_is_not_told_who_is_missing(
 def test_errors_that_differ_by_a_number_hide_no_other_job() -> None:
     def group(job: str, error: str, count: int, minute: int) -> DeadGroupAnswer:
         at = f"2026-11-18T20:{minute:02}:00Z"
-        return {"jobType": job, "error": error, "count": count, "firstAt": at, "lastAt": at, "lastRunId": "r"}
+        raised: DeadGroupAnswer = {
+            "jobType": job, "error": error, "errorType": None, "errorLocation": None, "count": count, "firstAt": at,
+            "lastAt": at, "lastRunId": "r",
+        }  # fmt: skip
+        return raised
 
     found = by_job([
         group("mail", "no route", 4, 1), group("charge", "order 1", 3, 2), group("charge", "order 2", 2, 3)

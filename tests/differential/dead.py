@@ -123,19 +123,23 @@ class DeadModel:
         return [DeadRef(row.id, row.fence) for row in found[:limit]]
 
     async def group_dead(self, where: DeadFilter, *, limit: int) -> list[DeadGroup]:
-        groups: dict[tuple[str, str], list[Any]] = {}
+        groups: dict[tuple[str | None, ...], list[Any]] = {}
         for row in self._dead(where):
-            groups.setdefault((row.job, row.error[:200]), []).append(row)
+            type, location = self._raised(row)
+            cause = (None, None, row.error[:200]) if location is None else (type, location, None)
+            groups.setdefault((row.job, *cause), []).append(row)
         found = [
             DeadGroup(
-                job=job,
-                error=error,
+                job=rows[-1].job,
+                error=rows[-1].error[:200],
+                error_type=type,
+                error_location=location,
                 count=len(rows),
                 first_died_at=to_datetime(min(row.finished_at for row in rows)),
                 last_died_at=to_datetime(max(row.finished_at for row in rows)),
                 newest_run_id=rows[-1].id,
             )
-            for (job, error), rows in groups.items()
+            for (_, type, location, _), rows in groups.items()
         ]
         return sorted(found, key=lambda group: (group.count, group.newest_run_id), reverse=True)[:limit]
 
@@ -151,7 +155,14 @@ class DeadModel:
             and where.job in (None, row.job)
             and where.queue in (None, row.queue)
             and (where.error is None or where.error in row.error)
+            and where.error_type in (None, self._raised(row)[0])
+            and where.error_location in (None, self._raised(row)[1])
         ]
+
+    def _raised(self, row: Any) -> tuple[str | None, str | None]:
+        """What ended the run, and where in the app."""
+        attempt = self.attempts.get((row.id, row.fence))
+        return (None, None) if attempt is None else (attempt.error_type, attempt.error_location)
 
     async def acknowledge(self, dead: Sequence[DeadRef]) -> list[Handled]:
         answers: list[Handled] = []

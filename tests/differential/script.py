@@ -701,6 +701,8 @@ class Script:
             job=draw("job").choice((None, None, "a")),
             queue=draw("queue").choice((None, None, "q1")),
             error=draw("error").choice((None, None, "luck", "o", "%")),
+            error_type=draw("error_type").choice((None, None, None, REPORT.type, "OSError")),
+            error_location=draw("error_location").choice((None, None, None, REPORT.location)),
         )
         limit, after = draw("limit").choice((1, 2, 50)), draw("after").choice((None, self._run_id()))
         cursor = draw("cursor").choice((after, self._cursor()))

@@ -135,6 +135,8 @@ def group_answer(group: DeadGroup) -> DeadGroupAnswer:
     return {
         "jobType": group.job,
         "error": group.error,
+        "errorType": group.error_type,
+        "errorLocation": group.error_location,
         "count": group.count,
         "firstAt": at(group.first_died_at),
         "lastAt": at(group.last_died_at),

@@ -371,6 +371,11 @@ class DeadFilterBody(Base):
     error: Annotated[
         Annotated[str, Meta(min_length=1, max_length=4096)] | UnsetType, told("A part of the error's text.")
     ] = UNSET
+    error_type: Annotated[Line | UnsetType, told("What was raised, as a group has it.")] = UNSET
+    error_location: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=300)] | UnsetType,
+        told("The line that raised it."),
+    ] = UNSET
 
 
 class AcknowledgeManyBody(Base):

@@ -182,6 +182,8 @@ ANSWERS: Mapping[str, Any] = {
             {
                 "jobType": "send-digest",
                 "error": "OSError: refused",
+                "errorType": "OSError",
+                "errorLocation": "shop/digest.py:41 in send",
                 "count": 12,
                 "firstAt": "2026-11-16T09:00:00Z",
                 "lastAt": "2026-11-16T11:58:02Z",

@@ -73,6 +73,8 @@ PARAMETERS: dict[str, tuple[str, dict[str, Any]]] = {
     "q": ("Name or key contains this.", {"type": "string", "maxLength": 200}),
     "queue": ("Of this queue only.", {"type": "string", "maxLength": 200}),
     "error": ("With this in the text of the error.", {"type": "string", "maxLength": 4096}),
+    "errorType": ("With this exception type, as a group has it.", {"type": "string", "maxLength": 200}),
+    "errorLocation": ("Raised by this line of the app, as a group has it.", {"type": "string", "maxLength": 300}),
     "scheduleId": ("Of this schedule only, by id or key; also of a deleted one, by id.", {"type": "string"}),
     "type": (
         "Only events of these types, joined by commas.",

@@ -164,6 +164,8 @@ DEAD_LETTERS: Mapping[str, Read] = {
     "queue": text_of(200),
     "tenant": text_of(128),
     "error": text_of(4096),
+    "errorType": text_of(200),
+    "errorLocation": text_of(300),
     **RUN_PAGE,
 }
 DEAD_GROUPS: Mapping[str, Read] = {name: reader for name, reader in DEAD_LETTERS.items() if name != "cursor"}

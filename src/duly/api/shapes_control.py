@@ -160,10 +160,12 @@ class StatsAnswer(TypedDict):
 
 
 class DeadGroupAnswer(TypedDict):
-    """Dead letters of one job with one error."""
+    """Dead letters of one job with one error: one exception type from one line, or one text where no line is known."""
 
     jobType: str
-    error: Annotated[str, Meta(description="its first 200 characters")]
+    error: Annotated[str, Meta(description="of the newest one, its first 200 characters")]
+    errorType: Annotated[str | None, Meta(description="what was raised; null where no line is known")]
+    errorLocation: Annotated[str | None, Meta(description="the line of the app that raised it")]
     count: int
     firstAt: Instant
     lastAt: Instant

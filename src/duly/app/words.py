@@ -150,13 +150,15 @@ class RunFilters(TypedDict, total=False):
 
 
 class DeadFilters(TypedDict, total=False):
-    """Which dead letters; ``error`` is a part of the error's text."""
+    """Which dead letters; ``error`` is a part of the error's text, the other two are those of a group."""
 
     schedule: str | None
     job: str | None
     queue: str | None
     tenant: str | None
     error: str | None
+    error_type: str | None
+    error_location: str | None
 
 
 OPTIONS = Options.__optional_keys__

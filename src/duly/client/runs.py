@@ -30,6 +30,8 @@ class DeadFilters(TypedDict, total=False):
     queue: str | None
     tenant: str | None
     error: str | None
+    error_type: str | None
+    error_location: str | None
 
 
 class Runs(Generic[R]):

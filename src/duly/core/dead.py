@@ -55,7 +55,11 @@ class DeadLetter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeadGroup:
-    """Dead letters of one job that died of one error (its first 200 characters)."""
+    """Dead letters of one job that died of one error.
+
+    They have the type of the exception and the line that raised it in common; where no line is known, the text.
+    ``error`` is the text of the newest one (its first 200 characters).
+    """
 
     job: str
     error: str
@@ -63,6 +67,8 @@ class DeadGroup:
     first_died_at: datetime
     last_died_at: datetime
     newest_run_id: str
+    error_type: str | None = None
+    error_location: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

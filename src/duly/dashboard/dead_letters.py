@@ -14,7 +14,7 @@ from .asking import asked
 from .page import RUNS, Action, Form, Page, Part, Values, View, Went
 from .words import plural
 
-FILTERS = ("jobType", "error", "queue", "scheduleId", "tenant")
+FILTERS = ("jobType", "error", "errorType", "errorLocation", "queue", "scheduleId", "tenant")
 ACTS = {"redrive": "Redrive", "acknowledge": "Acknowledge"}
 _WHY = {
     "not_dead": "not dead any more",

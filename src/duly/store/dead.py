@@ -9,13 +9,18 @@ from typing import NamedTuple
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeadFilter:
-    """Which dead letters; ``error`` is a part of the error's text, as it is written."""
+    """Which dead letters; ``error`` is a part of the error's text, as it is written.
+
+    ``error_type`` and ``error_location`` are those of the last attempt, as a group has them.
+    """
 
     tenant: str | None = None
     schedule_id: str | None = None
     job: str | None = None
     queue: str | None = None
     error: str | None = None
+    error_type: str | None = None
+    error_location: str | None = None
 
 
 class DeadRef(NamedTuple):

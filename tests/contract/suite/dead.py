@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from duly.core.dead import OnDead
+from duly.core.failure import ErrorReport
 from duly.core.run import Completed, Failed, Lost, Run, RunStatus
 from duly.store.dead import DeadFilter, DeadRef, Done, Handled, Redrive
 from duly.store.values import RunFilter
@@ -108,6 +109,25 @@ class TestDeadLetters:
         assert [ref.run_id for ref in (*first, *rest)] == runs
         before = await trial.store.find_dead(DeadFilter(), died_by=now - 1, limit=9)
         assert [ref.run_id for ref in before] == runs[:-1], "those that die later are not meant"
+
+    async def test_dead_letters_of_one_exception_and_line_are_one_group(self, trial: Trial) -> None:
+        report = ErrorReport(type="shop.Refused", location="shop.py:7 in charge", stack="...")
+        other = ErrorReport(type="shop.Refused", location="shop.py:9 in refund", stack="...")
+        worker = await trial.worker()
+        for order in range(30):
+            trial.clock.move(milliseconds=1)
+            await trial.enqueue(max_attempts=1)
+            await worker.settle(await worker.claim_one(), Failed(f"order {order} could not be charged", report=report))
+        await trial.enqueue(max_attempts=1)
+        await worker.settle(await worker.claim_one(), Failed("order 7 could not be refunded", report=other))
+        many, one = await trial.store.group_dead(DeadFilter(), limit=10)
+        assert (many.count, many.error_type, many.error_location) == (30, "shop.Refused", "shop.py:7 in charge")
+        assert many.error == "order 29 could not be charged", "of the newest"
+        assert (one.count, one.error_location) == (1, "shop.py:9 in refund")
+        where = DeadFilter(error_type=many.error_type, error_location=many.error_location)
+        assert len(await trial.store.find_dead(where, died_by=trial.clock.now(), limit=50)) == 30
+        assert len((await trial.store.list_dead(where, limit=50)).items) == 30
+        assert sum(group.count for group in await trial.store.group_dead(where, limit=10)) == 30
 
     async def test_dead_letters_are_counted_by_job_and_error(self, trial: Trial) -> None:
         first = trial.clock.now()

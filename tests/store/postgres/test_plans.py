@@ -353,7 +353,12 @@ def test_a_page_of_schedules_is_read_from_an_index(filled: psycopg.Connection, f
 def test_the_dead_are_found_among_the_dead(
     filled: psycopg.Connection, name: str, words: dict[str, Any], filters: dict[str, Any]
 ):
-    asked = dict.fromkeys("tenant owner schedule_id job queue error after".split()) | words | filters | {"limit": 51}
+    asked = (
+        dict.fromkeys("tenant owner schedule_id job queue error error_type error_location after".split())
+        | words
+        | filters
+        | {"limit": 51}
+    )
     check(custom_plan(filled, name, asked), "duly_history_dead")
 
 
@@ -362,7 +367,7 @@ def test_the_dead_are_found_among_the_dead(
     [{}, {"at": NOW}, {"job": "job7"}, {"tenant": "t1", "error": "luck"}, {"tenant": "t1", "owner": "owner7"}],
 )
 def test_the_undated_dead_are_found_among_themselves(filled: psycopg.Connection, filters: dict[str, Any]):
-    asked = dict.fromkeys("tenant owner schedule_id job queue error".split())
+    asked = dict.fromkeys("tenant owner schedule_id job queue error error_type error_location".split())
     asked |= {"at": 2**62, "id": CEILING, "limit": 51} | filters
     check(custom_plan(filled, "list_undated_dead", asked), "duly_history_undated_dead")
 
@@ -388,7 +393,7 @@ def test_a_page_of_undated_runs_is_read_from_indexes(
 
 @pytest.mark.parametrize("name", ["undated_runs", "runs_page_end", "list_undated_dead"])
 def test_a_page_among_undated_runs_of_one_instant_begins_at_its_id(filled: psycopg.Connection, name: str):
-    filters = NO_FILTER | dict.fromkeys("queue error".split())
+    filters = NO_FILTER | dict.fromkeys("queue error error_type error_location".split())
     asked = filters | RUNS_END | {"at": NOW, "id": CEILING, "lower_at": 0, "lower_id": "0" * 32, "limit": 51}
     plan = custom_plan(filled, name, asked)
     begun = [node for node in plan if "_undated" in node.get("Index Name", "") and "Index Cond" in node]

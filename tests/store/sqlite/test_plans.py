@@ -42,7 +42,7 @@ STORED = 3_000
 NO_FILTER = dict.fromkeys(("tenant", "owner", "job", "topic", "tag", "status", "enabled", "app", "q", "after", "upper"))
 NO_RUN_FILTER = dict.fromkeys(("tenant", "schedule_id", "job", "workflow", "status"))
 EVERY_UNDATED = NO_RUN_FILTER | {"at": 2**62, "id": "", "lower_at": 0, "lower_id": ""}
-NO_DEAD_FILTER = dict.fromkeys(("tenant", "schedule_id", "job", "queue", "error"))
+NO_DEAD_FILTER = dict.fromkeys(("tenant", "schedule_id", "job", "queue", "error", "error_type", "error_location"))
 UNDATED_DEAD = NO_DEAD_FILTER | {"at": 2**62, "id": ""}
 
 

@@ -33,6 +33,7 @@ async def list_dead_letters(app: Duly, query: Mapping[str, str]) -> RunPage:
     """One page, newest first, without payloads."""
     where = read_query(query, queries.DEAD_LETTERS)
     named = {"schedule": where.pop("scheduleId", None), "job": where.pop("jobType", None)}
+    named |= {"error_type": where.pop("errorType", None), "error_location": where.pop("errorLocation", None)}
     page = await app.runs.dead(**named, **where)
     return {"items": [run_answer(run, whole=False) for run in page.items], "nextCursor": page.next_cursor}
 
@@ -71,6 +72,8 @@ def _which(given: AcknowledgeManyBody | RedriveManyBody) -> dict[str, Any]:
         "queue": where.queue,
         "tenant": where.tenant,
         "error": where.error,
+        "error_type": where.error_type,
+        "error_location": where.error_location,
     }
     return {"most": given.limit} | {name: value for name, value in asked.items() if value is not UNSET}
 

@@ -66,6 +66,7 @@ async def list_dead_groups(app: Duly, query: Mapping[str, str]) -> DeadGroupPage
     """How many dead letters there are of each job and error."""
     where = read_query(query, queries.DEAD_GROUPS)
     named = {"schedule": where.pop("scheduleId", None), "job": where.pop("jobType", None)}
+    named |= {"error_type": where.pop("errorType", None), "error_location": where.pop("errorLocation", None)}
     groups = await app.runs.dead_groups(**named, **where)
     return {"items": [group_answer(group) for group in groups], "nextCursor": None}
 

@@ -101,8 +101,10 @@ def group_dead(now: int, where: DeadFilter, limit: int) -> Program[list[DeadGrou
             first_died_at=to_datetime(first),
             last_died_at=to_datetime(last),
             newest_run_id=newest,
+            error_type=type,
+            error_location=location,
         )
-        for job, error, count, first, last, newest in rows
+        for job, error, count, first, last, newest, type, location in rows
     ]
 
 
