@@ -8,6 +8,7 @@ import sysconfig
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 
@@ -67,6 +68,9 @@ def _qualified(kind: type[BaseException]) -> str:
 
 def _stack(error: BaseException) -> tuple[str, bool]:
     told = traceback.TracebackException.from_exception(error, capture_locals=False, compact=True)
+    for part in _parts(told):
+        # Without columns: to mark them, each line of each frame would be parsed.
+        part.stack = traceback.StackSummary.from_list([(f.filename, f.lineno or 0, f.name, f.line) for f in part.stack])
     text = "".join(told.format())
     if len(text.encode("utf-8", "replace")) <= MAX_STACK:
         return text, False
@@ -91,6 +95,7 @@ def _parts(told: traceback.TracebackException) -> Iterator[traceback.TracebackEx
         waiting += [one for one in (part.__cause__, part.__context__, *(part.exceptions or ())) if one is not None]
 
 
+@lru_cache(maxsize=4096)
 def _is_library(filename: str) -> bool:
     return filename.startswith((*_LIBRARIES, _DULY, "<frozen"))
 
@@ -145,6 +150,7 @@ def _location(error: BaseException) -> str | None:
     return _clean(f"{_short(code.co_filename)}:{found.tb_lineno} in {code.co_qualname}")[-MAX_LOCATION:]
 
 
+@lru_cache(maxsize=4096)
 def _short(filename: str) -> str:
     """A file by its path below the directory that it was imported from: the same on every machine."""
     for root in sorted((path for path in sys.path if path), key=len, reverse=True):
