@@ -111,6 +111,7 @@ def git(folder: Path, *arguments: str) -> None:
     subprocess.run(["git", *who, *arguments], cwd=folder, check=True)
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(
     "revisions, expected",
     [
@@ -124,6 +125,7 @@ def test_two_revisions_are_compared(repository: Path, revisions: list[str], expe
     assert (result.exit_code, result.output) == (0, f"{expected}\n")
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("revision, expected", [("HEAD~2", "has no frozen surfaces"), ("nowhere", "nowhere")])
 def test_a_revision_without_surfaces_is_refused(repository: Path, revision: str, expected: str) -> None:
     result = CliRunner().invoke(main, [revision])
