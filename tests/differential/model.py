@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy, deepcopy
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, fields, replace
+from functools import cache
+from operator import attrgetter
 from typing import Any
 
 from duly.core.calendar import Calendar
@@ -126,6 +128,18 @@ from tests.differential.webhooks import WebhooksModel
 SET_ASIDE_FOR_MS = 60_000
 DEADLINE_GRACE_MS = 30_000
 NO_LIMIT = 10**9
+
+
+@cache
+def _values_of(kind: type) -> attrgetter[Any]:
+    return attrgetter(*(field.name for field in fields(kind)))
+
+
+def _row_of(value: Any) -> Sequence[Any]:
+    """The fields of a flat dataclass, as ``astuple`` gives them, without copying what cannot change."""
+    kind: Any = type(value)
+    values: Sequence[Any] = _values_of(kind)(value)
+    return values
 
 
 @dataclass(slots=True, kw_only=True)
@@ -313,9 +327,9 @@ class Model(
                 (*(str(v) if n == "status" else v for n, v in asdict(c).items()), self.facts[id].tenant)
                 for id, c in self.cursors.items()
             ],
-            "runs": map(astuple, self.runs.values()),
-            "history": map(astuple, self.history.values()),
-            "attempts": map(astuple, self.attempts.values()),
+            "runs": map(_row_of, self.runs.values()),
+            "history": map(_row_of, self.history.values()),
+            "attempts": map(_row_of, self.attempts.values()),
             "instances": [
                 [encode_words(v) if n in ("roles", "jobs") else v for n, v in asdict(i).items()]
                 for i in self.instances.values()
@@ -328,16 +342,16 @@ class Model(
                 for i, at, lost in self.ended_instances.values()
             ],
             "leases": [(role, *lease) for role, lease in self.leases.items()],
-            "redrives": map(astuple, self.redrives.values()),
-            "dead_handlers": map(astuple, self.dead_handlers.values()),
+            "redrives": map(_row_of, self.redrives.values()),
+            "dead_handlers": map(_row_of, self.dead_handlers.values()),
             "calendars": self._calendar_rows(),
             "queues": [(*astuple(queue), queue.governed) for queue in self.queues.values()],
             "keys": self._key_rows(),
             "owners": self.owners.items(),
             "traces": self.traces.items(),
             "requests": [(r.tenant, r.key, r.hash, r.status, r.answer, r.expires_at) for r in self.requests.values()],
-            "lanes": map(astuple, self.lanes.values()),
-            "uniques": map(astuple, self.uniques.values()),
+            "lanes": map(_row_of, self.lanes.values()),
+            "uniques": map(_row_of, self.uniques.values()),
             **self._step_rows(),
             **self._published_rows(),
             **self._webhook_rows(),

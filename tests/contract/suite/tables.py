@@ -93,9 +93,12 @@ TABLES: Mapping[str, tuple[str, ...]] = {
 """Table by table, without the prefix ``duly_``: the columns of a dump, in their order; the first ones are the key."""
 
 
+_PLAIN = (int, str, type(None))  # a union would be made anew for every value
+
+
 def sorted_rows(rows: Iterable[Sequence[Any]]) -> Rows:
     """Rows in the order of their keys, with every id as text."""
-    plain = [tuple(value if isinstance(value, int | str | None) else str(value) for value in row) for row in rows]
+    plain = [tuple([value if isinstance(value, _PLAIN) else str(value) for value in row]) for row in rows]
     return sorted(plain, key=lambda row: tuple(map(str, row)))
 
 
