@@ -54,12 +54,23 @@ def run(folder: Path, text: str, *arguments: str) -> "subprocess.CompletedProces
     (folder / "conftest.py").write_text('pytest_plugins = ["tests.fast"]\n')
     (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n    server: ''\n    processes: ''\n    slow: ''\n")
     (folder / "test_sample.py").write_text(text)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(folder)]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "xdist.plugin",
+        "--rootdir",
+        str(folder),
+    ]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     return subprocess.run(
         [*command, *arguments, "."],
         cwd=folder,
-        env={**environment, "PYTHONPATH": str(HOME)},
+        env={**environment, "PYTHONPATH": str(HOME), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
         check=False,

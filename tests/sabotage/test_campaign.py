@@ -16,7 +16,7 @@ from tests.sabotage.working_copy import Hangs, WorkingCopy
 PROJECT = """\
 [tool.pytest.ini_options]
 pythonpath = ["."]
-addopts = ["-p", "no:duly.testing.plugin"]
+addopts = ["-p", "pytest_timeout", "-p", "xdist.plugin"]
 """
 TESTS = """\
 import logging
@@ -65,6 +65,7 @@ def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WorkingCopy:
     (top / "pyproject.toml").write_text(PROJECT)
     for module in (targets, working_copy, campaign):
         monkeypatch.setattr(module, "TOP", top)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # plugins take longer to start than these tests
     monkeypatch.setattr(targets, "SRC", top / "src")
     folder.mkdir()
     return WorkingCopy(folder)
