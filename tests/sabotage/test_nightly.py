@@ -13,10 +13,14 @@ pytestmark = pytest.mark.processes
 STUBS = {
     "sabotage": "echo trying; echo '--- figures of sabotage'; echo \"3 mutants tried with $*\"; exit ${SABOTAGE:-0}",
     "chaos": "echo striking; echo '| row | with '\"$*\"; echo '5 rows'; exit ${CHAOS:-0}",
-    "test": "echo '....'; echo \"$DULY_DIFF_SEEDS passed with $* in 3 s\"; exit ${DIFFERENTIAL:-0}",
+    "test": (
+        "echo '....'; echo \"${DULY_DIFF_SEEDS:-9} passed with $* in 3 s\"\n"
+        "case $* in *--every-store*) exit ${STORES:-0} ;; esac; exit ${DIFFERENTIAL:-0}"
+    ),
 }
 SABOTAGE = ["--- figures of sabotage", "3 mutants tried with"]
 CHAOS = ["| row | with --tier short", "5 rows"]
+STORES = ["9 passed with -q --every-store tests/app tests/api tests/cli"]
 DIFFERENTIAL = ["1000 passed with -q tests/differential/test_stores_agree.py"]
 
 
@@ -51,15 +55,16 @@ def test_all_parts_run_and_print_their_figures(folder: Path) -> None:
     code, figures = nightly(folder)
     assert code == 0
     assert figures == [
-        *CHAOS, "=== chaos passed", *DIFFERENTIAL, "=== differential passed", *SABOTAGE, "=== sabotage passed"
+        *CHAOS, "=== chaos passed", *DIFFERENTIAL, "=== differential passed", *SABOTAGE, "=== sabotage passed",
+        *STORES, "=== stores passed",
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("part", ["sabotage", "chaos", "differential"])
+@pytest.mark.parametrize("part", ["sabotage", "chaos", "differential", "stores"])
 def test_part_that_fails_makes_it_fail_after_the_others(folder: Path, part: str) -> None:
     code, figures = nightly(folder, **{part.upper(): "3"})
     assert code == 1
-    verdicts = {one: "FAILED" if one == part else "passed" for one in ("chaos", "differential", "sabotage")}
+    verdicts = {one: "FAILED" if one == part else "passed" for one in ("chaos", "differential", "sabotage", "stores")}
     assert [line for line in figures if line.startswith("===")] == [f"=== {one} {verdicts[one]}" for one in verdicts]
 
 
@@ -77,7 +82,7 @@ def test_parts_run_apart_with_their_options(folder: Path) -> None:
 def test_part_that_does_not_exist_is_refused(folder: Path) -> None:
     assert nightly(folder, "fuzz") == (
         2,
-        ["scripts/nightly: there is no part 'fuzz'; expected sabotage [K/N], chaos or differential"],
+        ["scripts/nightly: there is no part 'fuzz'; expected sabotage [K/N], chaos, differential or stores"],
     )
     code, message = nightly(folder, DULY_NIGHTLY_SEEDS="many")
     assert (code, message) == (2, ["scripts/nightly: DULY_NIGHTLY_SEEDS is 'many'; expected a number above 0"])
