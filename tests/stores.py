@@ -245,9 +245,11 @@ async def postgres_subject(clock: ManualClock, database: "PostgresDatabase") -> 
         return store
 
     store = await opener(clock)
-    async with _subject(store, clock, database.select, database.execute, opener) as subject:
-        yield subject
-    database.wipe()
+    try:
+        async with _subject(store, clock, database.select, database.execute, opener) as subject:
+            yield subject
+    finally:
+        database.wipe()
 
 
 @asynccontextmanager
