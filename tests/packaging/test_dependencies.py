@@ -98,7 +98,9 @@ def third_party_imports() -> Iterator[tuple[str, str]]:
                     yield ours, distribution_of(name)
 
 
-IMPORTS = set(third_party_imports())
+@cache
+def imports() -> frozenset[tuple[str, str]]:
+    return frozenset(third_party_imports())
 
 
 def line_about(module: str) -> str | None:
@@ -114,10 +116,10 @@ def available(module: str) -> set[str]:
 
 
 def test_every_import_is_declared_in_the_extra_of_its_module() -> None:
-    assert len(IMPORTS) >= 180, "imports were found in fewer modules than there are"
+    assert len(imports()) >= 180, "imports were found in fewer modules than there are"
     undeclared = {
         (module, name)
-        for module, name in IMPORTS
+        for module, name in imports()
         if name not in available(module)
         and not ((line := line_about(module)) and name in distributions_of(EXTRA_OF[line]))
         # pytest itself loads the plugin, and what the plugin offers
@@ -128,12 +130,12 @@ def test_every_import_is_declared_in_the_extra_of_its_module() -> None:
 
 def test_every_declared_dependency_is_imported() -> None:
     assert len(DECLARED) == 31, "a dependency was added or dropped: change the number with it"
-    imported = {name for _, name in IMPORTS}
+    imported = {name for _, name in imports()}
     assert DECLARED - imported == set(NOT_IMPORTED)
 
 
 def test_every_entry_about_a_module_is_needed() -> None:
-    assert {line_about(module) for module, name in IMPORTS if name not in available(module)} - {None} == {*EXTRA_OF}
+    assert {line_about(module) for module, name in imports() if name not in available(module)} - {None} == {*EXTRA_OF}
 
 
 def test_all_names_every_other_extra() -> None:
