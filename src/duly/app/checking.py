@@ -24,9 +24,9 @@ def check_words(call: str, given: Mapping[str, Any], known: frozenset[str], name
         hint = "; a timing is given as timing=Cron(...), Every(...) or Once(...)" if unknown[0] in _TIMINGS else ""
         from difflib import get_close_matches  # only when something is wrong
 
-        near = get_close_matches(unknown[0], [*known, *named], 1) or [
-            word for word in (*known, *named) if unknown[0].startswith(f"{word}_")
-        ]
+        near = [word for word in (*known, *named) if unknown[0].startswith(f"{word}_")] or get_close_matches(
+            unknown[0], [*known, *named], 1
+        )
         meant = f"did you mean {near[0]!r}? All are" if near else "expected some of"
         raise ValidationFailed(
             f"{call} has no option {unknown[0]!r}; {meant} {', '.join(sorted({*known, *named}))}{hint}",

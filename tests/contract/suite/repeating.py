@@ -253,6 +253,14 @@ async def acknowledge(trial: Trial) -> Call:
     return lambda store: store.acknowledge(dead)
 
 
+async def purge_instances(trial: Trial) -> Call:
+    for _ in range(2):
+        await (await trial.worker()).close()
+    trial.clock.move(minutes=1)
+    ended_before = trial.clock.now()
+    return lambda store: store.purge_instances(ended_before=ended_before, limit=10)
+
+
 async def put_on_dead(trial: Trial) -> Call:
     first = OnDead(job="work", handler="tell", queue="default", max_attempts=1, timeout_ms=None)
     await trial.store.put_on_dead(["work"], [first])
@@ -317,6 +325,7 @@ SCENES: list[Scene] = [
     purge_history,
     purge_surplus,
     purge_schedules,
+    purge_instances,
     resume_expired_pauses,
     claim_runs,
 ]
