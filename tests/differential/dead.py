@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from duly.core.dead import AttemptRecord, DeadGroup, OnDead, on_dead_payload
+from duly.core.failure import AttemptError, message_of
 from duly.core.ids import on_dead_run_id, redrive_run_id
 from duly.core.instants import to_datetime
 from duly.core.lane import Singleton
@@ -103,11 +104,23 @@ class DeadModel:
                 started_at=to_datetime(started_at),
                 ended_at=to_datetime(ended_at),
                 instance=instance.name if (instance := self._known_instance(session)) is not None else None,
+                error=self._error(run_id, fence),
                 fence=fence,
                 snoozes=snoozes,
             )
             for fence, (attempt, outcome, error, started_at, ended_at, session, snoozes) in sorted(rows.items())
         ]
+
+    def _error(self, run_id: str, fence: int) -> AttemptError | None:
+        attempt = self.attempts.get((run_id, fence))
+        if attempt is None or attempt.error is None:
+            return None
+        return AttemptError(
+            type=attempt.error_type,
+            message=message_of(attempt.error, attempt.error_type),
+            stack=attempt.stack,
+            truncated=bool(attempt.stack_truncated),
+        )
 
     def _of(self, run_id: str) -> list[Any]:
         return [attempt for key, attempt in self.attempts.items() if key[0] == run_id]
