@@ -36,7 +36,7 @@ async def test_f6_a_dead_run_is_looked_into_and_redriven_and_may_die_again(app: 
         whole = await app.runs.get(run.id)
         assert whole is not None
         assert whole.payload == {"n": 7}
-        may_begin.clear()  # else it may be dead again before anybody looks
+        may_begin.clear()  # otherwise it may be dead again before the next check
         again = await app.runs.redrive(run.id, by="ann")
         assert (again.id, (await app.runs.dead()).items) == (run.id, [])
         may_begin.set()

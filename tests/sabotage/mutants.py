@@ -1573,4 +1573,4 @@ MUTANTS = (
 )
 
 RETIRED: dict[str, str] = {}
-"""Mutants that cannot be tried any more, by name, with the reason. No name leaves this file."""
+"""Mutants that can no longer be tried, by name, with the reason. A name is never removed from this file."""

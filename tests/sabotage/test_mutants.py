@@ -28,7 +28,7 @@ def test_mutant_applies_exactly_once(mutant: Mutant) -> None:
 def test_mutants_have_unique_names_and_no_name_is_lost() -> None:
     names = Counter([*(mutant.name for mutant in MUTANTS), *RETIRED])
     assert names.most_common(1)[0][1] == 1
-    assert len(names) == NAMES, "a mutant that cannot be tried any more moves to RETIRED with the reason"
+    assert len(names) == NAMES, "a mutant that can no longer be tried moves to RETIRED with the reason"
     assert all(len(reason) > 20 for reason in RETIRED.values())
 
 

@@ -33,7 +33,7 @@ _NO_TESTS = 5
 
 
 class StaleTests(Exception):
-    """Tests that do not exist any more."""
+    """Tests that no longer exist."""
 
 
 class Hangs(Exception):
@@ -57,7 +57,7 @@ class WorkingCopy:
 
     @contextmanager
     def broken(self, files: Mapping[Path, str]) -> Iterator[None]:
-        """Give files another content for a while.
+        """Replace the content of files temporarily.
 
         Python reuses compiled code for a source of the same size and the same time in whole seconds, so each content
         of a file gets a time that no other content of it had.

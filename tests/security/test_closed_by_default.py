@@ -83,7 +83,7 @@ def store_file(tmp_path: Path) -> Store:
 
 
 def statuses(place: Place, caller: Caller) -> dict[str, int]:
-    """How each request of a place is answered without a credential."""
+    """Return the status of the response to each request of a place without a credential."""
     return {
         f"{method} {path}": caller.ask(method, path, None if method in ("GET", "DELETE") else {}).status
         for method, path in at_least(requests(place), 41, "requests")

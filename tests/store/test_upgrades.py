@@ -126,7 +126,7 @@ def _rows(connection: apsw.Connection, table: str) -> list[dict[str, Any]]:
 
 
 def lost(before: Rows, after: Rows) -> list[str]:
-    """Rows that are not there any more as they were, in the columns that they had."""
+    """Return the rows that are missing or changed, in the columns that they had before."""
     gone = []
     for table, rows in at_least(list(before.items()), 37, "tables"):
         if table not in ABOUT_THE_PRESENT:
@@ -179,7 +179,7 @@ async def works(url: str) -> None:
 
 
 def start(many: int, dialect: str, url: str, killed: str = "") -> Sequence["subprocess.CompletedProcess[str]"]:
-    """Upgrade in so many processes at once."""
+    """Upgrade in ``many`` processes at once."""
     command = [sys.executable, "-c", UPGRADE, dialect, url, SECOND[dialect], killed]
     pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     processes = [subprocess.Popen(command, text=True, **pipes) for _ in range(many)]

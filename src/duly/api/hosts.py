@@ -25,7 +25,7 @@ _FORWARDING_PREFIXES = (
     b"fastly-",
     b"fly-",
 )
-"""What reverse proxies and content delivery networks add; no client adds it by itself."""
+"""Prefixes of headers that reverse proxies and content delivery networks add and clients do not."""
 
 
 class Hosts:

@@ -252,7 +252,7 @@ def _told(outcome: Outcome, retry: Retry) -> tuple[str, dict[str, Any]]:
 
 
 def _reported(report: ErrorReport | None) -> dict[str, Any]:
-    """What was raised, and where; an older server does not know these words and is told nothing it would refuse."""
+    """Return the fields of a report; none without one, because an older server rejects unknown fields."""
     if report is None:
         return {}
     words = {"errorType": report.type, "errorLocation": report.location, "stack": report.stack}

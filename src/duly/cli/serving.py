@@ -54,7 +54,7 @@ class Callers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What is to run. Without a ``listener`` no port is open; ``url`` is where a browser finds it.
+    """Describe what to run. Without a ``listener`` no port is open; ``url`` is where a browser finds it.
 
     ``hosts`` are names that the API answers to besides those of this machine; None is any name. ``insecure`` serves
     everybody as long as no key exists.

@@ -40,8 +40,8 @@ class Settings:
     A run interrupted by shutdowns or outages more than ``max_interruptions`` times ends failed (None: never).
     ``catchup_default`` is the catch-up policy of schedules that name none. ``catchup_max_lateness`` bounds how late a
     missed window fires if its schedule sets no limit (None: no bound). ``strict_ids`` asks for UUIDs of version 7
-    in their metadata. Ended runs are kept for ``retention``, or for that of their own status; 0 keeps them for ever. Of
-    a status with a ``retention_count`` no more than so many are kept, the newest, however young the others are. A
+    in their metadata. Ended runs are kept for ``retention``, or for that of their own status; 0 keeps them for ever.
+    With a ``retention_count`` at most that number of runs of a status are kept, the newest, whatever their age. A
     schedule counts as not fired when its window is ``audit_late`` past its time. After a start that finds a backlog,
     ``concurrency`` is reached within ``ramp_up``. So many ``resident_workflows`` that wait are kept in memory and go on
     without a replay; one may record ``history_steps`` with ``history_bytes``, and is warned of before. Webhooks that

@@ -91,7 +91,7 @@ def named_run_id(tenant: str, name: str) -> str:
 
 
 RESERVED_PREFIXES = ("sched:", "evt:")
-"""Names that begin so are those of windows and of what events start; no caller chooses one."""
+"""Prefixes of the names of windows and of runs that events start; callers may not choose them."""
 
 
 def chosen_run_id(space: str, id: str, *, raw: bool) -> str:

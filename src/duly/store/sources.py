@@ -1,4 +1,4 @@
-"""The statements of a dialect, as they stand in its ``.sql`` files."""
+"""Read the statements of a dialect from its ``.sql`` files."""
 
 from __future__ import annotations
 

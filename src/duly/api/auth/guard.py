@@ -1,6 +1,6 @@
-"""Who calls: this machine while there is neither a key nor an issuer, else the holder of a credential.
+"""Identify the caller: this machine while there is neither a key nor an issuer, else the holder of a credential.
 
-Every way in which a credential is not good ends in the same answer, and takes as long.
+Every invalid credential gets the same response after the same time.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def _keep_ended(now: int, rows: Sequence[Row], *, lost: bool) -> Program[None]:
 
 
 def purge_instances(now: int, ended_before: int, limit: int) -> Program[int]:
-    """Forget ended sessions that no run and no attempt names any more; see ``Keeping.purge_instances``."""
+    """Delete ended sessions that no run and no attempt refers to; see ``Keeping.purge_instances``."""
     rows = yield query("ended_instances", ended_before=ended_before, limit=limit)
     if not rows:
         return 0

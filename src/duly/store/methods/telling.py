@@ -46,7 +46,7 @@ def _skipped(step: Query | Batch, rows: Sequence[Row]) -> Iterator[Fact]:
 
 
 def _tried(step: Query | Batch, rows: Sequence[Row]) -> Iterator[Fact]:
-    """Attempts that failed; of a run that ended with it, the end is told instead. Others are no news to a listener."""
+    """Yield failed attempts; if a run ends with one, listeners get the end instead. Other outcomes are not reported."""
     assert isinstance(step, Batch)
     told = step.columns
     attempts = zip(told["run_id"], told["attempt"], told["error"], strict=True)
